@@ -56,11 +56,8 @@ func operations(calls []timedCall) []porcupine.Operation {
 // timedCalls returns the operations of the log, see Operations.
 func (h *History) timedCalls() []timedCall {
 	all := make([]timedCall, 0, len(h.calls))
-	last := map[int64]int64{} // per goroutine, the position of its last event: its next observation was made after it
 	for i := range h.Events {
 		e := &h.Events[i]
-		before := last[e.G]
-		last[e.G] = int64(e.N)
 		switch {
 		case e.Kind == Invoke && h.ordered(e.Op):
 			c := h.callAt(e.N)
@@ -82,11 +79,22 @@ func (h *History) timedCalls() []timedCall {
 		case e.Kind == Observe && (e.Op == OpDone || e.Op == OpState):
 			all = append(all, timedCall{
 				operation: operation{op: e.Op, event: e, answer: e.Outcome, state: e.To},
-				from:      2*before + 1, to: 2 * int64(e.N), shown: 2 * int64(e.N),
+				from:      2*h.before(i) + 1, to: 2 * int64(e.N), shown: 2 * int64(e.N),
 			})
 		}
 	}
 	return all
+}
+
+// before returns the position of the event before Events[i] on the same goroutine, or 0. An
+// observation was made after that event.
+func (h *History) before(i int) int64 {
+	for k := i - 1; k >= 0; k-- {
+		if h.Events[k].G == h.Events[i].G {
+			return int64(h.Events[k].N)
+		}
+	}
+	return 0
 }
 
 // explains reports whether the sequential executor gives the same answers if it is called in the
