@@ -17,54 +17,65 @@ type Conflicts map[string]int
 // visitor is an operation at a place: the first goroutine that made it, and whether
 // others made it too.
 type visitor struct {
-	name   string
-	op     string
-	write  bool
-	first  int
-	others bool
+	site, op string
+	write    bool
+	first    int
+	others   bool
+}
+
+// visited is an object with the operations on it.
+type visited struct {
+	by   []visitor
+	last *inprocess.Event // nil: there was none
 }
 
 // add enters a traced schedule.
 func (c Conflicts) add(trace []inprocess.Event) {
-	objects := map[int][]visitor{}
-	last := map[int]inprocess.Event{}
-	hit := map[[2]string]bool{}
-	for _, e := range trace {
+	var objects []visited // by number
+	hit := map[string]bool{}
+	for i := range trace {
+		e := &trace[i]
 		if e.Object == 0 || e.Op == inprocess.Blocked || !strings.HasPrefix(e.Site, "core/") {
 			continue
 		}
-		if p, ok := last[e.Object]; ok && p.G != e.G && meet(p.Op, e.Op, p.Write, e.Write) {
-			hit[[2]string{place(p), place(e)}] = true
+		for len(objects) <= e.Object {
+			objects = append(objects, visited{})
 		}
-		last[e.Object] = e
-		objects[e.Object] = visit(objects[e.Object], e)
+		o := &objects[e.Object]
+		if p := o.last; p != nil && p.G != e.G && meet(p.Op, e.Op, p.Write, e.Write) {
+			hit[pair(p.Site, p.Op, e.Site, e.Op)] = true
+		}
+		o.last = e
+		o.visit(e)
 	}
-	for _, at := range objects {
-		for _, a := range at {
-			for _, b := range at {
+	for _, o := range objects {
+		for _, a := range o.by {
+			for _, b := range o.by {
 				if (a.first != b.first || a.others || b.others) && meet(a.op, b.op, a.write, b.write) {
-					c[a.name+" > "+b.name] += 0
+					c[pair(a.site, a.op, b.site, b.op)] += 0
 				}
 			}
 		}
 	}
-	for pair := range hit {
-		c[pair[0]+" > "+pair[1]]++
+	for name := range hit {
+		c[name]++
 	}
 }
 
-func place(e inprocess.Event) string { return e.Site + " " + e.Op }
+// pair is the key of Conflicts for two operations at their places.
+func pair(site, op, nextSite, nextOp string) string {
+	return site + " " + op + " > " + nextSite + " " + nextOp
+}
 
-func visit(at []visitor, e inprocess.Event) []visitor {
-	name := place(e)
-	for i := range at {
-		if v := &at[i]; v.name == name {
+func (o *visited) visit(e *inprocess.Event) {
+	for i := range o.by {
+		if v := &o.by[i]; v.site == e.Site && v.op == e.Op {
 			v.others = v.others || v.first != e.G
 			v.write = v.write || e.Write
-			return at
+			return
 		}
 	}
-	return append(at, visitor{name: name, op: e.Op, write: e.Write, first: e.G})
+	o.by = append(o.by, visitor{site: e.Site, op: e.Op, write: e.Write, first: e.G})
 }
 
 // meet reports whether b may follow a at once, on another goroutine, and their order
