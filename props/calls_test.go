@@ -133,7 +133,7 @@ var unmade = map[string]string{
 func places(p Program, events []history.Event) map[string]map[place]int {
 	at := map[string]map[place]int{}
 	tries, own := map[int]bool{}, map[int]bool{}
-	p.AnyStep(func(s Step) bool {
+	p.AnyStep(func(s *Step) bool {
 		tries[s.ID] = tries[s.ID] || s.Try
 		own[s.ID] = own[s.ID] || s.Own
 		return false

@@ -215,5 +215,5 @@ func withoutPanic(call func() history.Outcome) (out history.Outcome, panicked bo
 
 // clockFaults reports whether the clock of the program has faults.
 func (p Program) clockFaults() bool {
-	return p.Clock == ClockCounted && p.AnyStep(func(s Step) bool { return s.Env == EnvClock })
+	return p.Clock == ClockCounted && p.AnyStep(func(s *Step) bool { return s.Env == EnvClock })
 }

@@ -158,18 +158,23 @@ func (p Program) ratio() int { return cmp.Or(p.Ratio, 50) }
 
 // breaks reports whether the poller of the program may fail permanently.
 func (p Program) breaks() bool {
-	return p.AnyStep(func(s Step) bool { return s.Fault.ends() || s.Env == EnvClock && !s.Fault.jumps() })
+	return p.AnyStep(func(s *Step) bool { return s.Fault.ends() || s.Env == EnvClock && !s.Fault.jumps() })
 }
 
-// AnyStep reports whether is returns true for some step, including the steps of bodies.
-func (p Program) AnyStep(what func(Step) bool) bool {
-	var in func([]Step) bool
-	in = func(steps []Step) bool {
-		return slices.ContainsFunc(steps, func(s Step) bool {
-			return what(s) || s.Body != nil && (in(s.Body.Steps) || s.Body.Listener != nil && in(s.Body.Listener.Steps))
-		})
+// AnyStep reports whether is returns true for some step, including the steps of bodies. A Step is
+// large, so AnyStep copies none.
+func (p Program) AnyStep(is func(*Step) bool) bool {
+	return slices.ContainsFunc(p.Actors, func(a Actor) bool { return anyStep(a.Steps, is) })
+}
+
+func anyStep(steps []Step, is func(*Step) bool) bool {
+	for i := range steps {
+		s := &steps[i]
+		if is(s) || s.Body != nil && (anyStep(s.Body.Steps, is) || s.Body.Listener != nil && anyStep(s.Body.Listener.Steps, is)) {
+			return true
+		}
 	}
-	return slices.ContainsFunc(p.Actors, func(a Actor) bool { return in(a.Steps) })
+	return false
 }
 
 func writeSteps(b *strings.Builder, indent string, steps []Step) {

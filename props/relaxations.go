@@ -151,29 +151,29 @@ func termsOf(lane Lane, p Program) terms {
 func rounds(p Program) bool { return p.Clock == ClockRounded }
 
 func goesBack(p Program) bool {
-	return p.Clock == ClockCounted && p.AnyStep(func(s Step) bool { return s.Fault == FaultBack })
+	return p.Clock == ClockCounted && p.AnyStep(func(s *Step) bool { return s.Fault == FaultBack })
 }
 
 // jumpsAhead reports whether the clock jumps ahead and never goes back: its log is by the clock.
 func jumpsAhead(p Program) bool {
-	return !goesBack(p) && p.Clock == ClockCounted && p.AnyStep(func(s Step) bool { return s.Fault == FaultAhead })
+	return !goesBack(p) && p.Clock == ClockCounted && p.AnyStep(func(s *Step) bool { return s.Fault == FaultAhead })
 }
 
 func startsSlowly(p Program) bool { return slices.Contains(p.Starts, StartSlow) }
 
 // unevenTurns reports whether a turn of the loop may end for a reason that the log does not show.
 func unevenTurns(p Program) bool {
-	return p.Pool > 0 || p.clockFaults() || p.AnyStep(func(s Step) bool { return s.Ask == AskMeter })
+	return p.Pool > 0 || p.clockFaults() || p.AnyStep(func(s *Step) bool { return s.Ask == AskMeter })
 }
 
 func (p Program) pooled() bool { return p.Pool > 0 }
 
 // Overlaps reports whether a program runs on a pool that has or may get several workers.
 func (p Program) Overlaps() bool {
-	return p.Pool > 1 || p.Pool > 0 && p.AnyStep(func(s Step) bool { return s.Ask == AskResize })
+	return p.Pool > 1 || p.Pool > 0 && p.AnyStep(func(s *Step) bool { return s.Ask == AskResize })
 }
 
 // listens reports whether a listener is added to a future.
 func listens(p Program) bool {
-	return p.AnyStep(func(s Step) bool { return s.Body != nil && s.Body.Listen })
+	return p.AnyStep(func(s *Step) bool { return s.Body != nil && s.Body.Listen })
 }

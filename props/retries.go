@@ -19,8 +19,10 @@ func checkRetries(events []history.Event, rules history.Rules, p Program) *histo
 		return nil
 	}
 	once := map[int]bool{}
-	p.AnyStep(func(s Step) bool {
-		once[s.ID] = once[s.ID] || s.Try
+	p.AnyStep(func(s *Step) bool {
+		if s.Try {
+			once[s.ID] = true
+		}
 		return false
 	})
 	inside := map[int64][]bool{} // by goroutine: whether its open bodies run on the loop

@@ -23,6 +23,7 @@ var startFailure = map[Start]Start{
 
 // kindOfStart returns which failure of a start an error is, or "".
 func kindOfStart(err error) Start {
+	err, _ = reason(err)
 	var panicked *core.PanicError
 	switch {
 	case errors.Is(err, errRefusedStart):

@@ -8,8 +8,18 @@ import (
 	"eventide/props/history"
 )
 
+// reason returns the reason of a refusal, and other errors as they are. errors.Is finds the same in
+// both, except for ErrRejected, but allocates memory for each look into a refusal.
+func reason(err error) (why error, refusal bool) {
+	if refused, is := err.(*core.RejectedError); is && refused.Reason != nil {
+		return refused.Reason, true
+	}
+	return err, false
+}
+
 // answer returns the outcome for an error of core.
 func answer(err error) history.Outcome {
+	err, refusal := reason(err)
 	switch {
 	case err == nil:
 		return history.Accepted
@@ -25,7 +35,7 @@ func answer(err error) history.Outcome {
 		return history.Expired
 	case errors.Is(err, core.ErrShutdownTimeout), errors.Is(err, errPoller), errors.Is(err, errClock):
 		return history.RefusedClosed
-	case errors.Is(err, core.ErrRejected):
+	case refusal, errors.Is(err, core.ErrRejected):
 		return history.RefusedStartFailed
 	}
 	return history.RefusedBadArgument

@@ -86,7 +86,7 @@ const stepsPerTask = 150
 // that runs many short tasks is busy and not in a livelock, though nothing ends or blocks.
 func (sc Scenario) maxSteps() int {
 	tasks := 0
-	sc.Program.AnyStep(func(s props.Step) bool {
+	sc.Program.AnyStep(func(s *props.Step) bool {
 		if s.Body != nil {
 			tasks += max(1, s.Times) * s.Body.Again
 		}

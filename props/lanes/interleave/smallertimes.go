@@ -99,7 +99,7 @@ func valid(sc Scenario) bool {
 	if g := sc.Group; g != nil && g.Timeout < g.Quiet {
 		return false
 	}
-	return !sc.Program.AnyStep(func(s props.Step) bool {
+	return !sc.Program.AnyStep(func(s *props.Step) bool {
 		return s.Timeout < s.Quiet || s.Op.Timers() && s.Period == 0 && s.Op != history.OpSchedule
 	})
 }
