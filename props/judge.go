@@ -54,7 +54,7 @@ func JudgeIn(lane Lane, p Program, out Recording, checks ...Check) (Verdict, err
 		v.add(contradiction(out.Wrong))
 	}
 	premises := map[string]int{}
-	for _, verdict := range h.Check() {
+	for verdict := range h.Verdicts() {
 		if !slices.Contains(terms.skipped, verdict.Predicate.Name) {
 			v.Violations = append(v.Violations, verdict.Violations...)
 			if verdict.Premise > 0 {

@@ -62,22 +62,31 @@ func (h *History) Tally() Tally {
 }
 
 func (t *Tally) step(h *History, e *Event) {
-	t.Panicked += one(e.Kind == End && e.Outcome == Panicked)
-	t.Rejected += one(e.Kind == Return && e.Op.Tasks() && e.Outcome != Accepted && e.Outcome != RefusedBadArgument)
+	switch e.Kind {
+	case Invoke:
+		t.Attempts += one(e.Op.Tasks())
+	case Return:
+		t.returned(h, e)
+	case Begin, End:
+		t.Panicked += one(e.Kind == End && e.Outcome == Panicked)
+		if e.Body != BodyTask && e.Body != BodyTail || h.byID[e.ID].submit.refused() {
+			return
+		}
+		t.Begun += one(e.Kind == Begin)
+		t.Ended += one(e.Kind == End)
+	}
+}
+
+func (t *Tally) returned(h *History, e *Event) {
 	switch {
-	case e.Kind == Invoke && e.Op.Tasks():
-		t.Attempts++
-	case e.Kind == Return && e.Op.Tasks() && e.Outcome == Accepted:
+	case e.Op == OpCancel:
+		t.Cancelled += one(e.Outcome == True && h.byID[e.ID].op().Tasks())
+	case !e.Op.Tasks():
+	case e.Outcome == Accepted:
 		t.Accepted++
-	case e.Kind == Return && e.Op.Tasks():
+	default:
 		t.Refused++
-	case e.Kind == Return && e.Op == OpCancel && e.Outcome == True && h.byID[e.ID].op().Tasks():
-		t.Cancelled++
-	case e.Body != BodyTask && e.Body != BodyTail || h.byID[e.ID].submit.refused():
-	case e.Kind == Begin:
-		t.Begun++
-	case e.Kind == End:
-		t.Ended++
+		t.Rejected += one(e.Outcome != RefusedBadArgument)
 	}
 }
 

@@ -2,7 +2,9 @@ package history
 
 import (
 	"fmt"
+	"iter"
 	"regexp"
+	"slices"
 )
 
 // Predicate is a sentence that every history of a correct executor satisfies, with the
@@ -108,18 +110,26 @@ type Verdict struct {
 // Check judges the history with the named predicates, or with all of them if none is
 // named. It panics on an unknown name.
 func (h *History) Check(names ...string) []Verdict {
+	if len(names) == 0 {
+		return slices.Collect(h.Verdicts())
+	}
 	var verdicts []Verdict
 	for _, name := range names {
 		verdicts = append(verdicts, lookup(name).Check(h))
 	}
-	if len(names) == 0 {
-		verdicts = make([]Verdict, len(predicates))
+	return verdicts
+}
+
+// Verdicts judges the history with all predicates, one after the other.
+func (h *History) Verdicts() iter.Seq[Verdict] {
+	return func(yield func(Verdict) bool) {
 		j := judge{History: h}
 		for i := range predicates {
-			verdicts[i] = j.check(&predicates[i])
+			if !yield(j.check(&predicates[i])) {
+				return
+			}
 		}
 	}
-	return verdicts
 }
 
 // Violations returns the violations that Check finds.
