@@ -147,6 +147,9 @@ func runContextSpec(t *testing.T, kind string, end contextEnd, asked bool) (wron
 	}
 	ex.Termination().OnDone(func(Report, error) { check("Context at Done", ex.Context(), end.cause) })
 	for _, m := range members {
+		if asked && begun().Err() != nil {
+			blame("ShutdownContext has ended before the last member begins to")
+		}
 		if err := end.begin(m, clock); err != nil {
 			blame("the end of a member: %v", err)
 		}
