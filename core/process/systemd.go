@@ -3,6 +3,7 @@ package process
 import (
 	"fmt"
 	"log/slog"
+	"math"
 	"net"
 	"os"
 	"strconv"
@@ -19,6 +20,9 @@ type supervisor struct {
 	log      *scribe
 }
 
+// mostMicroseconds is the longest time.Duration, 292 years. A longer interval counts as no watchdog.
+const mostMicroseconds = int64(math.MaxInt64 / time.Microsecond)
+
 // newSupervisor returns the supervisor that the environment names, or nil.
 func newSupervisor(getenv func(string) string, pid int, log *scribe) *supervisor {
 	address := getenv("NOTIFY_SOCKET")
@@ -27,7 +31,7 @@ func newSupervisor(getenv func(string) string, pid int, log *scribe) *supervisor
 	}
 	s := &supervisor{address: address, log: log}
 	if owner := getenv("WATCHDOG_PID"); owner == "" || owner == strconv.Itoa(pid) {
-		if usec, err := strconv.ParseInt(getenv("WATCHDOG_USEC"), 10, 64); err == nil && usec > 0 {
+		if usec, err := strconv.ParseInt(getenv("WATCHDOG_USEC"), 10, 64); err == nil && usec > 0 && usec <= mostMicroseconds {
 			s.watchdog = time.Duration(usec) * time.Microsecond
 		}
 	}
