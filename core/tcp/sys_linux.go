@@ -284,10 +284,7 @@ func sysTune(c *config, fd int) {
 }
 
 func sysLocalAddr(fd int) netip.AddrPort {
-	sa, err := unix.Getsockname(fd)
-	if err != nil {
-		return netip.AddrPort{}
-	}
+	sa, _ := unix.Getsockname(fd) // nil after an error: no address
 	return fromSockaddr(sa)
 }
 
