@@ -25,6 +25,7 @@ type ioPoller interface {
 	Poll() error
 	Ready() []poll.Event
 	Watched() int
+	FD() int
 	Reopen() error
 	Close() error
 }
@@ -45,7 +46,7 @@ type watchedFD struct {
 
 // TestPropPollReportsWhatIsWatched compares what both pollers report of generated descriptors with what poll(2) says
 // of each descriptor and with its interest. Level-triggered readiness is reported by every poll, an edge by one. Urgent
-// data is for edges of the input only (R204).
+// data is for edges of the input only (R204). FD is the epoll set.
 func TestPropPollReportsWhatIsWatched(t *testing.T) {
 	if err := flag.Set("rapid.nofailfile", "true"); err != nil {
 		t.Fatal(err)
@@ -86,6 +87,7 @@ func TestPropPollReportsWhatIsWatched(t *testing.T) {
 			case "reopen":
 				reopen(t, p, &fails, all)
 			}
+			checkFD(t, p, w)
 			for range 2 {
 				must(t, p.Poll())
 				checkReady(t, p, all, seen)
@@ -153,6 +155,16 @@ func reopen(t *rapid.T, p ioPoller, fails *string, all []*watchedFD) {
 		for _, w := range all {
 			w.added = false
 		}
+	}
+}
+
+// checkFD checks that FD is the epoll set that watches w: the kernel refuses to add w a second time.
+func checkFD(t *rapid.T, p ioPoller, w *watchedFD) {
+	if !w.added {
+		return
+	}
+	if err := unix.EpollCtl(p.FD(), unix.EPOLL_CTL_ADD, w.fd, &unix.EpollEvent{}); err != unix.EEXIST {
+		t.Fatalf("descriptor %d is added to set %d a second time: %v, want %v", w.fd, p.FD(), err, unix.EEXIST)
 	}
 }
 

@@ -24,12 +24,17 @@ type sleeper interface {
 	Parks() int64
 	Spins() int64
 	Close() error
+	lateAlarms() int
 }
+
+// lateAlarms returns how many alarms the poller keeps because their calls may still run.
+func (s *set) lateAlarms() int { return len(s.late) }
 
 // TestPropSleeps compares the sleeps of both pollers with a specification. A poller sets its timer, or the alarm of its clock,
 // for a deadline in the future only, and leaves a timer that fires earlier as it is (G12). A sleep that cannot have a timer
 // returns at once. A wake-up that comes first ends one Wait, without a poll, poll.BusyTurns times in a row at most (G13).
-// Wait returns an error of a poll once, and the next poll returns the event. A poller with a clock makes no timer of the kernel.
+// Wait returns an error of a poll once, and the next poll returns the event. A poller with a clock makes no timer of the kernel,
+// and keeps one alarm at most whose call has ended.
 func TestPropSleeps(t *testing.T) {
 	if err := flag.Set("rapid.nofailfile", "true"); err != nil {
 		t.Fatal(err)
@@ -151,6 +156,9 @@ func (s *sleeps) sleep(t *rapid.T) {
 	s.timers = nil
 	err := s.p.Wait(until)
 
+	if late := s.p.lateAlarms(); late > 1 {
+		t.Fatalf("the poller keeps %d alarms whose calls have ended, want 1 at most", late)
+	}
 	polls, parked := s.spec(t, now, until)
 	failed := polls && s.fails == "poll"
 	s.fails = ""
