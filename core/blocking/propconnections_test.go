@@ -27,10 +27,11 @@ var errOfConn = errors.New("error of the connection")
 
 // answer is what one call of a connection does.
 type answer struct {
-	N      int // the number it returns
-	Err    error
-	Panics bool
-	Closes bool // it calls Channel.Close first
+	N         int // the number it returns
+	Err       error
+	Panics    bool
+	Closes    bool // it calls Channel.Close first
+	Elsewhere bool // on another goroutine
 }
 
 // drawAnswer draws the answer of a Read or a Write of size bytes: often one that breaks the rules of
@@ -40,7 +41,7 @@ func drawAnswer(t *rapid.T, size int) answer {
 		N:      rapid.OneOf(rapid.IntRange(-2, size+2), rapid.SampledFrom([]int{-1, 0, size, size + 1})).Draw(t, "n"),
 		Err:    rapid.SampledFrom([]error{nil, nil, errOfConn, io.EOF}).Draw(t, "err"),
 		Panics: rapid.IntRange(0, 7).Draw(t, "panics") == 0,
-		Closes: rapid.IntRange(0, 3).Draw(t, "closes") == 0,
+		Closes: rapid.Bool().Draw(t, "closes"), Elsewhere: rapid.Bool().Draw(t, "elsewhere"),
 	}
 }
 
@@ -93,8 +94,16 @@ func (c *oddConn) NetConn() net.Conn { return below{c.Conn, c} }
 
 func (c *oddConn) do(a answer) (int, error) {
 	<-c.known
-	if a.Closes {
-		c.ch.Load().Close()
+	switch ch := c.ch.Load(); {
+	case a.Closes && a.Elsewhere:
+		called := make(chan struct{})
+		go func() {
+			defer close(called)
+			ch.Close()
+		}()
+		<-called
+	case a.Closes:
+		ch.Close()
 	}
 	if a.Panics {
 		panic("of the connection")
@@ -108,6 +117,13 @@ func (c *oddConn) Read(p []byte) (int, error) {
 	}
 	copy(p, "12345678")
 	return c.do(*c.read)
+}
+
+// runsTasks keeps the executor busy until the first Read.
+func (c *oddConn) runsTasks(loop *core.EventLoop) {
+	if c.reads == 0 {
+		_ = loop.Execute(func() { c.runsTasks(loop) })
+	}
 }
 
 func (c *oddConn) Write(p []byte) (int, error) {
@@ -158,11 +174,15 @@ func (c *oddConn) check(t *rapid.T, ch *blocking.Channel, want string) {
 }
 
 // reads checks an odd Read. The handler gets the bytes that count, unless Read has closed the channel, and
-// then the end, in the order of G22. A shutdown may come while it has the bytes, and end the channel.
+// then the end, in the order of G22. After a Close on another goroutine, which the executor may handle later, the
+// handler gets neither bytes nor the end of the stream. A shutdown may come while the handler has the bytes, and end
+// the channel.
 func reads(t *rapid.T, c *oddConn, register func(blocking.Handler, ...blocking.Option) *blocking.Channel) {
 	a, half := drawAnswer(t, readBuffer), rapid.Bool().Draw(t, "half closure")
-	c.read = &a
 	n, want := a.gives("Read", readBuffer)
+	// Otherwise what the executor handles first, the Close or the error, depends on where it reads.
+	a.Elsewhere = a.Elsewhere && (want == "" || want == io.EOF.Error() && half)
+	c.read = &a
 	if a.Closes {
 		n, want = 0, ""
 	}
@@ -182,8 +202,15 @@ func reads(t *rapid.T, c *oddConn, register func(blocking.Handler, ...blocking.O
 	}
 	calls, last, ending, got := &coretest.Journal{}, make(chan struct{}), make(chan struct{}), make(chan struct{})
 	adds := func(name string) func(*blocking.Channel) { return func(*blocking.Channel) { calls.Add(name) } }
+	busy := rapid.Bool().Draw(t, "the executor is busy") // then it polls, and does not sleep in Read
 	ch := register(&handler{
-		active: adds("Active"), readComplete: adds("ReadComplete"), inactive: adds("Inactive"),
+		active: func(ch *blocking.Channel) {
+			calls.Add("Active")
+			if busy {
+				c.runsTasks(ch.EventLoop())
+			}
+		},
+		readComplete: adds("ReadComplete"), inactive: adds("Inactive"),
 		read: func(ch *blocking.Channel, p []byte) {
 			calls.Add("Read " + string(p))
 			close(got)

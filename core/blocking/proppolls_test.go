@@ -167,6 +167,12 @@ func (s *polls) step(call pollCall) string {
 	case "poll":
 		s.poll()
 		_ = s.p.Poll()
+	case "14 polls":
+		s.conn.result = readResult{Err: os.ErrDeadlineExceeded}
+		for range 14 {
+			s.poll()
+			_ = s.p.Poll()
+		}
 	case "wake and wait":
 		s.p.Wake()
 		s.pending = true
@@ -234,6 +240,7 @@ func drawPollCalls(t *rapid.T) []pollCall {
 		{"wake and wait", "wake and wait", "wake and wait", "wake and wait", "wake and wait", "wake and wait", "wait", "poll", "take", "pause", "resume"},
 		{"poll", "poll", "poll", "poll", "poll", "poll", "wait", "take", "take", "pause", "resume", "resume"},
 		{"wait", "wait", "wait", "take"},
+		{"14 polls", "poll", "poll", "take", "pause", "resume"},
 		{"wake", "wait", "wait", "poll", "take", "take", "pause", "resume", "resume"},
 	}).Draw(t, "kind"))
 	quiet := rapid.Bool().Draw(t, "quiet") // nothing is found
