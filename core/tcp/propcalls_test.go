@@ -256,6 +256,7 @@ func (p *callProgram) run(t *testing.T) []string {
 			}
 		}
 	}
+	p.helpGracefulClose(t, loop)
 	p.userEnded = true
 	closed := p.ch.Close()
 	time.Sleep(time.Second)
@@ -268,6 +269,27 @@ func (p *callProgram) run(t *testing.T) []string {
 	}
 	p.check()
 	return append(p.wrong, p.s.wrong...)
+}
+
+// helpGracefulClose removes all that a requested graceful close may wait for, and expects its end.
+func (p *callProgram) helpGracefulClose(t *testing.T, loop *core.EventLoop) {
+	if len(p.futures["CloseGracefully"]) == 0 {
+		return
+	}
+	coretest.OnLoop(t, loop, func() {
+		p.next = len(p.handler)
+		for _, release := range p.releases {
+			release()
+		}
+		for _, what := range []string{"room", "acknowledged", "the peer ends"} {
+			p.peer(what)
+		}
+	})
+	time.Sleep(time.Second)
+	synctest.Wait()
+	if done, _ := outcome(p.futures["CloseGracefully"][0]); !done {
+		p.fails("G23: CloseGracefully is pending, and nothing holds it up")
+	}
 }
 
 // check compares the futures and the calls of the handler with what the socket got.
