@@ -35,6 +35,9 @@ func TestPropG22CallsOfASocket(t *testing.T) {
 			}
 			p.bodies = append(p.bodies, b)
 		}
+		if rapid.IntRange(0, 3).Draw(r, "held in its close") == 0 {
+			p.bodies = append([]callBody{{steps: []callStep{{what: "Hold"}, {what: "CloseGracefully"}}}}, p.bodies...)
+		}
 		for range rapid.IntRange(0, 3).Draw(r, "calls of the handler") {
 			p.handler = append(p.handler, drawCallStep(r))
 		}
