@@ -22,6 +22,7 @@ var kits = []kit{
 	{"core/internal/tasks", property, 5000, only("core/internal/tasks")},
 	{"core/internal/epoll", property, 1000, only("core/internal/epoll", "core/internal/netpoll")},
 	{"core/internal/netpoll", property, 0, only("core/internal/netpoll")},
+	{"core/internal/poll", property, 1000, only("core/internal/poll")},
 	{"core/internal/transport", property, 1000, only("core/internal/transport")},
 	{"core/tcp", property, 500, only("core/tcp")},
 	{"core/blocking", property, 1000, only("core/blocking")},
