@@ -2,7 +2,6 @@ package blocking_test
 
 import (
 	"net"
-	"runtime"
 	"testing"
 	"time"
 
@@ -27,32 +26,22 @@ func TestG24AClosedChannelIsCollected(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := newGroup(t, 0)
-			collected := make(chan struct{})
-			useChannel(t, g, end, collected)
-			coretest.Until(t, "the collection of the channel (G24)", func() bool {
-				runtime.GC()
-				select {
-				case <-collected:
-					return true
-				default:
-					return false
-				}
-			})
+			coretest.AwaitCollected(t, "the channel (G24)", func() *blocking.Channel { return useChannel(t, g, end) })
 		})
 	}
 }
 
-// useChannel registers a channel, which writes, and ends it.
-func useChannel(t *testing.T, g *blocking.Group, end func(*blocking.Channel), collected chan struct{}) {
+// useChannel registers a channel, which writes, ends it, and returns it.
+func useChannel(t *testing.T, g *blocking.Group, end func(*blocking.Channel)) *blocking.Channel {
 	ours, theirs := net.Pipe()
 	defer func() { _ = theirs.Close() }()
 	ended := make(chan struct{})
 	ch := mustRegister(t, g, ours, &handler{unregistered: func(*blocking.Channel) { close(ended) }}, blocking.WithCloseTimeout(time.Hour))
-	runtime.AddCleanup(ch, func(c chan struct{}) { close(c) }, collected)
 	w := ch.WriteAndFlush([]byte("x"))
 	_, err := theirs.Read(make([]byte, 1))
 	coretest.Must(t, err)
 	coretest.Await(t, "the write", w.Done())
 	end(ch)
 	coretest.Await(t, "the end of the channel", ended)
+	return ch
 }

@@ -2,7 +2,6 @@ package tcp_test
 
 import (
 	"net"
-	"runtime"
 	"testing"
 	"time"
 
@@ -26,23 +25,13 @@ func TestG24AClosedChannelIsCollected(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := coretest.NewGroup(t, 1)
-			collected := make(chan struct{})
-			useChannel(t, g, end, collected)
-			coretest.Until(t, "the collection of the channel (G24)", func() bool {
-				runtime.GC()
-				select {
-				case <-collected:
-					return true
-				default:
-					return false
-				}
-			})
+			coretest.AwaitCollected(t, "the channel (G24)", func() *tcp.Channel { return useChannel(t, g, end) })
 		})
 	}
 }
 
-// useChannel makes a channel whose peer does not end its side, and ends it on the loop.
-func useChannel(t *testing.T, g *core.Group, end func(*tcp.Channel), collected chan struct{}) {
+// useChannel makes a channel whose peer does not end its side, ends it on the loop, and returns it.
+func useChannel(t *testing.T, g *core.Group, end func(*tcp.Channel)) *tcp.Channel {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	coretest.Must(t, err)
 	defer l.Close()
@@ -51,7 +40,7 @@ func useChannel(t *testing.T, g *core.Group, end func(*tcp.Channel), collected c
 	peer, err := l.Accept()
 	coretest.Must(t, err)
 	defer peer.Close()
-	runtime.AddCleanup(ch, func(c chan struct{}) { close(c) }, collected)
 	coretest.OnLoop(t, ch.EventLoop(), func() { end(ch) })
 	coretest.AwaitErr(t, "the end of the channel", ch.CloseFuture())
+	return ch
 }

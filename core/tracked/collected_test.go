@@ -2,7 +2,6 @@ package tracked
 
 import (
 	"context"
-	"runtime"
 	"testing"
 	"time"
 
@@ -32,19 +31,11 @@ func TestG24AnEndedGroupIsCollected(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			g, collected := NewGroup(), make(chan struct{})
-			runtime.AddCleanup(g, func(c chan struct{}) { close(c) }, collected)
-			end(g)
-			<-g.Termination().Done()
-			g = nil
-			coretest.Until(t, "the collection of the group (G24)", func() bool {
-				runtime.GC()
-				select {
-				case <-collected:
-					return true
-				default:
-					return false
-				}
+			coretest.AwaitCollected(t, "the group (G24)", func() *Group {
+				g := NewGroup()
+				end(g)
+				<-g.Termination().Done()
+				return g
 			})
 		})
 	}

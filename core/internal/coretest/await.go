@@ -39,6 +39,23 @@ func Until(t testing.TB, what string, holds func() bool) {
 	}
 }
 
+// AwaitCollected returns when the garbage collector has found the value unreachable that use has made
+// and used, and to which nothing should refer any more. It fails the test as Until does.
+func AwaitCollected[T any](t testing.TB, what string, use func() *T) {
+	t.Helper()
+	collected := make(chan struct{})
+	runtime.AddCleanup(use(), func(c chan struct{}) { close(c) }, collected)
+	Until(t, "the collection of "+what, func() bool {
+		runtime.GC()
+		select {
+		case <-collected:
+			return true
+		default:
+			return false
+		}
+	})
+}
+
 // Terminating has the methods of an executor or a group that concern its end.
 type Terminating interface {
 	Shutdown() *core.Termination
