@@ -18,6 +18,7 @@ const root = "../../../.."
 var other = map[string]string{
 	"core/yieldthread_linux.go":                     "sched_yield, which has no effect on connections",
 	"core/internal/epoll/errors_linux.go":           "names of errors, and no call",
+	"core/blocking/lifecycle.go":                    "names of errors, and no call",
 	"core/blocking/poller.go":                       "names of errors, and no call",
 	"core/blocking/serve.go":                        "names of errors, and no call",
 	"core/process/signals_windows.go":               "another system",
