@@ -43,12 +43,21 @@ func (l *blockingLog) Handle(_ context.Context, r slog.Record) error {
 }
 
 // G12: a poller whose Wait fails has ended the sleep. If a call of Wake that began before fails while the loop writes its
-// log line, nobody wakes the loop for what comes next: it is awake.
+// log line, nobody wakes the loop for what comes next: it is awake. The trace has one end of each sleep.
 func TestG12FailedWakeBesideAFailedWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &breakingPoller{breaks: make(chan struct{}), wake: make(chan struct{})}
 		log := &blockingLog{line: "the loop failed", gate: make(chan struct{})}
-		ex, err := core.NewExecutor(core.WithPoller(p), core.WithLogger(slog.New(log)))
+		parks, unparks := 0, 0 // on the loop only
+		tracer := tracerFunc(func(e core.Event) {
+			switch e.Kind {
+			case core.EventPark:
+				parks++
+			case core.EventUnpark:
+				unparks++
+			}
+		})
+		ex, err := core.NewExecutor(core.WithPoller(p), core.WithLogger(slog.New(log)), core.WithTracer(tracer))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -84,6 +93,9 @@ func TestG12FailedWakeBesideAFailedWait(t *testing.T) {
 		<-ex.Termination().Done()
 		if ran != 1 {
 			t.Errorf("G3: the task ran %d times, want 1", ran)
+		}
+		if parks == 0 || unparks != parks {
+			t.Errorf("%d ends of %d sleeps are traced, want one of each", unparks, parks)
 		}
 	})
 }
