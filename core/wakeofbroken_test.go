@@ -4,24 +4,43 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"eventide/core"
+	"eventide/core/internal/coretest"
 )
 
 var errWait = errors.New("the poller cannot wait")
 
-// breakingPoller is a poller whose Wait fails when the test says so, and whose calls of Wake panic once the test has let
-// them go on.
+// breakingPoller is a poller whose Wait fails when the test says so. Once fails is set, the calls of Wake panic when
+// the test has let them go on.
 type breakingPoller struct {
 	breaks, wake chan struct{}
+	woken        chan struct{} // has room for one
+	fails        atomic.Bool
 }
 
-func (p *breakingPoller) Wait(core.Deadline) error { <-p.breaks; return errWait }
-func (p *breakingPoller) Wake()                    { <-p.wake; panic(errWake) }
-func (p *breakingPoller) Close() error             { return nil }
+func (p *breakingPoller) Wait(core.Deadline) error {
+	select {
+	case <-p.woken:
+		return nil
+	case <-p.breaks:
+		return errWait
+	}
+}
+
+func (p *breakingPoller) Wake() {
+	if !p.fails.Load() {
+		p.woken <- struct{}{}
+		return
+	}
+	<-p.wake
+	panic(errWake)
+}
+
+func (p *breakingPoller) Close() error { return nil }
 
 // blockingLog is a slog.Handler that waits at a line.
 type blockingLog struct {
@@ -46,7 +65,7 @@ func (l *blockingLog) Handle(_ context.Context, r slog.Record) error {
 // log line, nobody wakes the loop for what comes next: it is awake. The trace has one end of each sleep.
 func TestG12FailedWakeBesideAFailedWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &breakingPoller{breaks: make(chan struct{}), wake: make(chan struct{})}
+		p := &breakingPoller{breaks: make(chan struct{}), wake: make(chan struct{}), woken: make(chan struct{}, 1)}
 		log := &blockingLog{line: "the loop failed", gate: make(chan struct{})}
 		parks, unparks := 0, 0 // on the loop only
 		tracer := tracerFunc(func(e core.Event) {
@@ -67,10 +86,9 @@ func TestG12FailedWakeBesideAFailedWait(t *testing.T) {
 				ran = -100 // refused after the failure
 			}
 		}
-		if _, err := ex.Schedule(time.Hour, func() {}); err != nil { // starts the loop, which sleeps
-			t.Fatal(err)
-		}
+		coretest.MustExecute(t, ex, func() {}) // starts the loop
 		synctest.Wait()
+		p.fails.Store(true)
 		go execute() // it claims the wake-up, and waits in Wake
 		synctest.Wait()
 		close(p.breaks)
