@@ -73,7 +73,7 @@ type callBody struct {
 	pause time.Duration
 }
 
-// callProgram is a program and its run.
+// callProgram is a program and its run. While the loop lives, only the loop and goroutines for which it waits use what may change.
 type callProgram struct {
 	linger  time.Duration // of WithLinger; negative: none
 	half    bool
@@ -253,14 +253,16 @@ func (p *callProgram) run(t *testing.T) []string {
 		})
 		time.Sleep(b.pause)
 		synctest.Wait()
-		for _, f := range p.futures["CloseOutput"] {
-			if done, _ := outcome(f); !done && p.s.shuts > 0 && p.linger <= 0 {
-				p.fails("CloseOutput is pending, and the output has ended")
+		coretest.OnLoop(t, loop, func() {
+			for _, f := range p.futures["CloseOutput"] {
+				if done, _ := outcome(f); !done && p.s.shuts > 0 && p.linger <= 0 {
+					p.fails("CloseOutput is pending, and the output has ended")
+				}
 			}
-		}
+		})
 	}
 	p.helpGracefulClose(t, loop)
-	p.userEnded = true
+	coretest.OnLoop(t, loop, func() { p.userEnded = true })
 	closed := p.ch.Close()
 	time.Sleep(time.Second)
 	synctest.Wait()
@@ -276,10 +278,11 @@ func (p *callProgram) run(t *testing.T) []string {
 
 // helpGracefulClose removes all that a requested graceful close may wait for, and expects its end.
 func (p *callProgram) helpGracefulClose(t *testing.T, loop *core.EventLoop) {
-	if len(p.futures["CloseGracefully"]) == 0 {
-		return
-	}
+	var graceful []*core.Future[struct{}]
 	coretest.OnLoop(t, loop, func() {
+		if graceful = p.futures["CloseGracefully"]; len(graceful) == 0 {
+			return
+		}
 		p.next = len(p.handler)
 		for _, release := range p.releases {
 			release()
@@ -288,11 +291,16 @@ func (p *callProgram) helpGracefulClose(t *testing.T, loop *core.EventLoop) {
 			p.peer(what)
 		}
 	})
+	if len(graceful) == 0 {
+		return
+	}
 	time.Sleep(time.Second)
 	synctest.Wait()
-	if done, _ := outcome(p.futures["CloseGracefully"][0]); !done {
-		p.fails("G23: CloseGracefully is pending, and nothing holds it up")
-	}
+	coretest.OnLoop(t, loop, func() {
+		if done, _ := outcome(graceful[0]); !done {
+			p.fails("G23: CloseGracefully is pending, and nothing holds it up")
+		}
+	})
 }
 
 // check compares the futures and the calls of the handler with what the socket got.
