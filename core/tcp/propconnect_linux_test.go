@@ -18,38 +18,37 @@ import (
 // foretelling is a poller that reports a readiness of the test for every descriptor.
 type foretelling struct {
 	*clingy
-	next core.Readiness // guarded by mu; the zero value: no event
+	reports chan core.Readiness // 0: no event
 }
 
 func (p *foretelling) Wait(core.Deadline) error {
-	<-p.token
-	return p.Poll()
+	select {
+	case <-p.token:
+		return p.Poll()
+	case r := <-p.reports:
+		p.find(r)
+		return nil
+	}
 }
 
-func (p *foretelling) Poll() error {
+func (p *foretelling) Poll() error { p.find(0); return nil }
+
+func (p *foretelling) find(r core.Readiness) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.ready = nil
-	if p.next == (core.Readiness(0)) {
-		return nil
+	if r == 0 {
+		return
 	}
 	for _, token := range p.watched {
-		p.ready = append(p.ready, core.PollEvent{Token: token, Readiness: p.next})
+		p.ready = append(p.ready, core.PollEvent{Token: token, Readiness: r})
 	}
-	return nil
 }
 
-// report reports r, and returns when the loop has handled that.
-func (p *foretelling) report(t testing.TB, loop *core.EventLoop, r core.Readiness) {
-	for _, r := range []core.Readiness{r, 0} {
-		p.mu.Lock()
-		p.next = r
-		p.mu.Unlock()
-		p.Wake()
-		for range 2 {
-			coretest.OnLoop(t, loop, func() {})
-		}
-	}
+// report reports r, and returns when the loop has handled that: it sleeps again.
+func (p *foretelling) report(r core.Readiness) {
+	p.reports <- r
+	p.reports <- 0
 }
 
 func (p *foretelling) watches() bool {
@@ -86,7 +85,7 @@ func TestPropConnectedOnceWritable(t *testing.T) {
 }
 
 func checkConnect(t *testing.T, r *rapid.T, l net.Listener, reports []core.Readiness) {
-	p, h := &foretelling{clingy: newClingy()}, &recorder{}
+	p, h := &foretelling{clingy: newClingy(), reports: make(chan core.Readiness)}, &recorder{}
 	loop, err := core.NewEventLoop(core.WithPoller(p))
 	coretest.Must(t, err)
 	defer func() { <-loop.Shutdown().Done() }()
@@ -107,7 +106,7 @@ func checkConnect(t *testing.T, r *rapid.T, l net.Listener, reports []core.Readi
 	coretest.Until(t, "the registration", p.watches)
 	active := false
 	for _, report := range reports {
-		p.report(t, loop, report)
+		p.report(report)
 		active = active || report.Writable()
 		if got := slices.Contains(h.All(), "Active"); got != active {
 			r.Fatalf("after %v the channel is active: %v, want %v", report, got, active)
