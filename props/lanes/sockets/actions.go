@@ -149,6 +149,7 @@ func (c *conn) setAutoRead(ch *tcp.Channel, on, inLoop bool) {
 		c.switched = now
 	case on && c.paused:
 		c.switched, c.resumed = now, now
+		c.resumes++
 	}
 	c.paused, c.pausedInside = !on, !on && (inLoop || c.pausedInside)
 	c.mu.Unlock()

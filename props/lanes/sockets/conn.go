@@ -39,6 +39,7 @@ type conn struct {
 	notifiedWritable bool  // what IsWritable returned at the last call of the handler
 	paused           bool
 	resumed          time.Time // the last Resume that ended a pause
+	resumes          int       // how many Resumes ended a pause
 	pausedInside     bool      // a handler has paused the input since the last Resume
 	switched         time.Time // when paused changed last
 	holds            int
