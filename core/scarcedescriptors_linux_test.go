@@ -78,7 +78,9 @@ func withFreeDescriptors() (ran bool) {
 	}
 	free, err := strconv.Atoi(count)
 	if err == nil {
-		err = takeDescriptors(free)
+		var giveBack func()
+		giveBack, err = takeDescriptors(free)
+		defer giveBack() // with -cover, the end of the process writes files
 	}
 	if err != nil {
 		fmt.Println("cannot take descriptors:", err)
@@ -92,11 +94,15 @@ func withFreeDescriptors() (ran bool) {
 	return true
 }
 
-// takeDescriptors leaves so many free.
-func takeDescriptors(free int) error {
+// takeDescriptors leaves so many free, until giveBack.
+func takeDescriptors(free int) (giveBack func(), err error) {
 	const limit = 64
-	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: limit, Max: limit}); err != nil {
-		return err
+	var before unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &before); err != nil {
+		return nil, err
+	}
+	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: limit, Max: before.Max}); err != nil {
+		return nil, err
 	}
 	var taken []int
 	for {
@@ -105,16 +111,16 @@ func takeDescriptors(free int) error {
 			break
 		}
 		if err != nil {
-			return err
+			return nil, err
 		}
 		taken = append(taken, fd)
 	}
 	for _, fd := range taken[len(taken)-free:] {
 		if err := unix.Close(fd); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	return func() { _ = unix.Setrlimit(unix.RLIMIT_NOFILE, &before) }, nil
 }
 
 // A process that has no descriptors left gets an error, whichever is the first that is
