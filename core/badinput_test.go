@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -102,9 +103,16 @@ func badCalls() []badCall {
 			"core: Execute: task is nil, want a function"},
 		{"ExecuteLazy", func(ex core.EventExecutor) error { return ex.ExecuteLazy(nil) },
 			"core: ExecuteLazy: task is nil, want a function"},
+		{"TryExecute", func(ex core.EventExecutor) error { return ex.(interface{ TryExecute(func()) error }).TryExecute(nil) },
+			"core: TryExecute: task is nil, want a function"},
 		{"ExecuteAfterIteration", func(ex core.EventExecutor) error { return tail(ex, nil) },
 			"core: ExecuteAfterIteration: task is nil, want a function"},
-		{"AddShutdownHook", func(ex core.EventExecutor) error { _, err := childOf(ex).AddShutdownHook(nil); return err },
+		{"AddShutdownHook", func(ex core.EventExecutor) error {
+			_, err := ex.(interface {
+				AddShutdownHook(func()) (func() bool, error)
+			}).AddShutdownHook(nil)
+			return err
+		},
 			"core: AddShutdownHook: hook is nil, want a function"},
 		{"Schedule", func(ex core.EventExecutor) error { return timer(ex.Schedule(1, nil)) },
 			"core: Schedule: task is nil, want a function"},
@@ -173,33 +181,49 @@ func TestBadCallsChangeNothing(t *testing.T) {
 	for state, prepare := range states {
 		ex := coretest.NewExecutor(t)
 		prepare(ex)
-		before := ex.Stats()
-		for _, tt := range badCalls() {
-			err := tt.call(ex)
-			if fmt.Sprint(err) != tt.want || errors.Is(err, core.ErrRejected) {
-				t.Errorf("%v, %s: got %q, want %q, not ErrRejected", state, tt.name, err, tt.want)
-			}
-			if after := ex.Stats(); after != before || after.State != state {
-				t.Errorf("%v, %s: stats were %+v and are %+v, want no change", state, tt.name, before, after)
-			}
-		}
+		coretest.Want(t, "the state of the executor", ex.State(), state)
+		badCallsChangeNothing(t, ex)
 	}
 }
 
 func TestBadCallsOnAGroupChangeNothing(t *testing.T) {
 	g := coretest.NewExecutorGroup(t, 2)
-	before := g.Stats()
+	badCallsChangeNothing(t, g, "TryExecute", "ExecuteAfterIteration", "AddShutdownHook") // a group does not have them
+}
+
+func TestBadCallsOnAPoolChangeNothing(t *testing.T) {
+	states := map[core.State]func(p *core.Pool){
+		core.StateNotStarted:   func(*core.Pool) {},
+		core.StateStarted:      func(p *core.Pool) { occupy(t, p) },
+		core.StateShuttingDown: func(p *core.Pool) { occupy(t, p); coretest.MustShutdownGracefully(t, p, time.Hour, 2*time.Hour) },
+		core.StateShutdown:     func(p *core.Pool) { occupy(t, p); p.Shutdown() },
+		core.StateTerminated:   func(p *core.Pool) { p.Shutdown(); coretest.AwaitDone(t, p) },
+	}
+	for state, prepare := range states {
+		p := coretest.NewPool(t, 2)
+		prepare(p)
+		coretest.Want(t, "the state of the pool", p.State(), state)
+		badCallsChangeNothing(t, p, "ExecuteAfterIteration") // a pool has no iterations
+	}
+}
+
+// badCallsChangeNothing makes each bad call of ex but those that ex does not have.
+func badCallsChangeNothing(t *testing.T, ex interface {
+	core.EventExecutor
+	Stats() core.Stats
+}, missing ...string) {
+	t.Helper()
+	before := ex.Stats()
 	for _, tt := range badCalls() {
-		switch tt.name {
-		case "ExecuteAfterIteration", "AddShutdownHook":
-			continue // a group does not have them
+		if slices.Contains(missing, tt.name) {
+			continue
 		}
-		err := tt.call(g)
-		if fmt.Sprint(err) != tt.want {
-			t.Errorf("%s: got %q, want %q", tt.name, err, tt.want)
+		err := tt.call(ex)
+		if fmt.Sprint(err) != tt.want || errors.Is(err, core.ErrRejected) {
+			t.Errorf("%v, %s: got %q, want %q, not ErrRejected", before.State, tt.name, err, tt.want)
 		}
-		if after := g.Stats(); after != before {
-			t.Errorf("%s: stats were %+v and are %+v, want no change", tt.name, before, after)
+		if after := ex.Stats(); after != before {
+			t.Errorf("%v, %s: stats were %+v and are %+v, want no change", before.State, tt.name, before, after)
 		}
 	}
 }

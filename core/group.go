@@ -211,9 +211,7 @@ func (g *Group) waitError() error {
 
 // Close is ShutdownGracefully(0, DefaultShutdownTimeout) followed by AwaitTermination.
 func (g *Group) Close() error {
-	if _, err := g.ShutdownGracefully(0, DefaultShutdownTimeout); err != nil {
-		return err
-	}
+	_, _ = g.ShutdownGracefully(0, DefaultShutdownTimeout) // the arguments are valid
 	return g.AwaitTermination(context.Background())
 }
 

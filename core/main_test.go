@@ -45,7 +45,7 @@ func mustSchedule(t testing.TB, ex core.EventExecutor, delay time.Duration, task
 
 // occupy returns when the loop is inside a task, which ends when release is
 // called, or at the end of the test.
-func occupy(t testing.TB, ex *core.Executor) (release func()) {
+func occupy(t testing.TB, ex core.EventExecutor) (release func()) {
 	t.Helper()
 	began, gate := make(chan struct{}), make(chan struct{})
 	coretest.MustExecute(t, ex, func() { close(began); <-gate })

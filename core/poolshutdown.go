@@ -56,9 +56,7 @@ func (p *Pool) Shutdown() *Termination {
 // is Termination().Err(). From inside a body it begins the shutdown and returns ErrInEventLoop
 // (G18). It implements io.Closer.
 func (p *Pool) Close() error {
-	if _, err := p.ShutdownGracefully(0, DefaultShutdownTimeout); err != nil {
-		return err
-	}
+	_, _ = p.ShutdownGracefully(0, DefaultShutdownTimeout) // the arguments are valid
 	return p.AwaitTermination(context.Background())
 }
 

@@ -107,9 +107,7 @@ func (e *Executor) Shutdown() *Termination {
 // its error is Termination().Err(). From inside a body it begins the shutdown and returns
 // ErrInEventLoop (G18). It implements io.Closer.
 func (e *Executor) Close() error {
-	if _, err := e.ShutdownGracefully(0, DefaultShutdownTimeout); err != nil {
-		return err
-	}
+	_, _ = e.ShutdownGracefully(0, DefaultShutdownTimeout) // the arguments are valid
 	return e.AwaitTermination(context.Background())
 }
 

@@ -84,9 +84,7 @@ func (g *Group) AwaitTermination(ctx context.Context) error {
 // AwaitTermination. Inside an executor of the group it begins the shutdown and returns
 // core.ErrInEventLoop. It implements io.Closer.
 func (g *Group) Close() error {
-	if _, err := g.ShutdownGracefully(0, core.DefaultShutdownTimeout); err != nil {
-		return err
-	}
+	_, _ = g.ShutdownGracefully(0, core.DefaultShutdownTimeout) // the arguments are valid
 	return g.AwaitTermination(context.Background())
 }
 
