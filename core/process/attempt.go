@@ -140,7 +140,7 @@ func isOnly(err error, reasons ...error) bool {
 			return true
 		}
 	}
-	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok && len(joined.Unwrap()) > 0 {
 		for _, e := range joined.Unwrap() {
 			if !isOnly(e, reasons...) {
 				return false
