@@ -11,7 +11,8 @@ type Stats struct {
 	Idle      int // executors that wait for a channel
 }
 
-// Stats returns a snapshot. Each executor's part is consistent.
+// Stats returns a snapshot. Each executor's part is consistent. The part of an executor that has
+// terminated does not change any more: a call that it refuses later is in its own Stats alone.
 func (g *Group) Stats() Stats {
 	g.mu.Lock()
 	defer g.mu.Unlock()
