@@ -11,8 +11,8 @@ type Guarantee struct {
 	ID       string
 	Sentence string // from package contract
 
-	// Predicates judge it. A run has exercised the guarantee if the premise of the first
-	// of them that has one occurred. Empty: no lane of this build checks it.
+	// Predicates judge it. A run has exercised the guarantee if the premise of one of them
+	// occurred. Empty: no lane of this build checks it.
 	Predicates []string
 
 	// Premise, if set, replaces the premise of the predicates: it returns how often the

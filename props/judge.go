@@ -53,12 +53,13 @@ func JudgeIn(lane Lane, p Program, out Recording, checks ...Check) (Verdict, err
 	if out.Wrong != "" {
 		v.add(contradiction(out.Wrong))
 	}
-	premises := map[string]int{}
 	for verdict := range h.Verdicts() {
-		if !slices.Contains(terms.skipped, verdict.Predicate.Name) {
+		if name := verdict.Predicate.Name; !slices.Contains(terms.skipped, name) {
 			v.Violations = append(v.Violations, verdict.Violations...)
 			if verdict.Premise > 0 {
-				premises[verdict.Predicate.Name] = verdict.Premise
+				for _, id := range exercisedBy[name] {
+					v.Exercised[id] = true
+				}
 			}
 		}
 	}
@@ -81,25 +82,26 @@ func JudgeIn(lane Lane, p Program, out Recording, checks ...Check) (Verdict, err
 			Text: fmt.Sprintf("%d alarms were still set after done", out.AlarmsLeft),
 		})
 	}
-	for _, g := range Guarantees {
-		if g.exercised(events, premises) {
+	for i := range Guarantees {
+		if g := &Guarantees[i]; g.Premise != nil && g.Premise(events) > 0 {
 			v.Exercised[g.ID] = true
 		}
 	}
 	return v, nil
 }
 
-func (g Guarantee) exercised(events []history.Event, premises map[string]int) bool {
-	if g.Premise != nil {
-		return g.Premise(events) > 0
-	}
-	for _, name := range g.Predicates {
-		if premises[name] > 0 {
-			return true
+// exercisedBy has the guarantees that the premise of a predicate exercises.
+var exercisedBy = func() map[string][]string {
+	by := map[string][]string{}
+	for _, g := range Guarantees {
+		if g.Premise == nil {
+			for _, name := range g.Predicates {
+				by[name] = append(by[name], g.ID)
+			}
 		}
 	}
-	return false
-}
+	return by
+}()
 
 func (v *Verdict) addAny(w *history.Violation) {
 	if w != nil {
