@@ -22,7 +22,7 @@ type lastRead struct {
 	Input     int
 	Ends      bool     // Read returns the end of the stream with the input
 	Half      bool     // WithHalfClosure
-	CanEnd    bool     // the connection can half-close
+	HalfClose string   // "answered", "unsupported", "fails" or "panics"; "": the connection has no CloseWrite
 	Busy      bool     // the executor polls, and does not sleep in the Read
 	Meanwhile string   // a call on another goroutine
 	Calls     []string // "later" has a later body write
@@ -32,7 +32,7 @@ func drawLastRead(t *rapid.T) lastRead {
 	calls := rapid.SampledFrom([]string{"Write", "later", "later", "later", "CloseGracefully", "ShutdownGracefully"})
 	return lastRead{
 		Input: rapid.IntRange(0, 3).Draw(t, "input"), Ends: rapid.IntRange(0, 3).Draw(t, "ends") > 0, Half: rapid.Bool().Draw(t, "half closure"),
-		CanEnd: rapid.Bool().Draw(t, "can half-close"), Busy: rapid.Bool().Draw(t, "busy"),
+		HalfClose: rapid.SampledFrom([]string{"", "unsupported", "answered", "answered", "fails", "panics"}).Draw(t, "half-close"), Busy: rapid.Bool().Draw(t, "busy"),
 		Meanwhile: rapid.SampledFrom([]string{"", "", "CloseGracefully", "Close"}).Draw(t, "meanwhile"),
 		Calls:     rapid.SliceOfN(calls, 0, 6).Draw(t, "calls"),
 	}
@@ -72,13 +72,23 @@ func (c *endingConn) Read(p []byte) (int, error) {
 
 func (c *endingConn) Write(p []byte) (int, error) { c.sent += len(p); return len(p), nil }
 
-// halfClosable is an endingConn whose peer answers a half-close with its own end.
+// halfClosable is an endingConn with CloseWrite. If that succeeds, the peer answers with its own end.
 type halfClosable struct {
 	*endingConn
 	theirs net.Conn
 }
 
-func (c halfClosable) CloseWrite() error { return c.theirs.Close() }
+func (c halfClosable) CloseWrite() error {
+	switch c.plan.HalfClose {
+	case "unsupported":
+		return fmt.Errorf("CloseWrite: %w", errors.ErrUnsupported)
+	case "fails":
+		return errOfConn
+	case "panics":
+		panic("of the connection")
+	}
+	return c.theirs.Close()
+}
 
 // keepBusy keeps the executor busy until the first Read.
 func (c *endingConn) keepBusy(loop *core.EventLoop) {
@@ -131,22 +141,40 @@ func (p lastRead) inRead(ch *blocking.Channel) (later []*laterWrite, accepted in
 	return later, accepted
 }
 
-func (p lastRead) shuts() bool  { return slices.Contains(p.Calls, "ShutdownGracefully") }
-func (p lastRead) closes() bool { return slices.Contains(p.Calls, "CloseGracefully") }
+// handled reports whether the handler gets the input, and makes its calls.
+func (p lastRead) handled() bool { return p.Input > 0 && p.Meanwhile == "" }
 
-// wanted returns the calls that the handler gets until the channel is closed.
+func (p lastRead) shuts() bool  { return p.handled() && slices.Contains(p.Calls, "ShutdownGracefully") }
+func (p lastRead) closes() bool { return p.handled() && slices.Contains(p.Calls, "CloseGracefully") }
+
+// cause returns the text of the cause of the close: that of a failed half-close, of the peer's end without a drain, or none.
+func (p lastRead) cause() string {
+	switch {
+	case p.Meanwhile == "Close":
+		return ""
+	case p.Meanwhile == "" && p.Ends && !p.Half && !p.shuts() && !p.closes():
+		return io.EOF.Error()
+	case p.HalfClose == "fails":
+		return errOfConn.Error()
+	case p.HalfClose == "panics":
+		return "core: panic: of the connection"
+	}
+	return ""
+}
+
+// wanted returns the calls that the handler gets.
 func (p lastRead) wanted() []string {
 	want := []string{"Active"}
-	if p.Meanwhile != "" {
-		return want
-	}
-	if p.Input > 0 {
+	if p.handled() {
 		want = append(want, fmt.Sprint("Read ", p.Input), "ReadComplete")
 	}
-	if p.Ends && p.Half && (p.Input == 0 || !p.shuts() && !p.closes()) {
+	if p.Ends && p.Half && p.Meanwhile == "" && !p.shuts() && !p.closes() {
 		want = append(want, "InputShutdown", "ReadComplete")
 	}
-	return want
+	if cause := p.cause(); cause != "" && cause != io.EOF.Error() {
+		want = append(want, "Error "+cause)
+	}
+	return append(want, "Inactive", "Unregistered")
 }
 
 // run returns the first difference, or "".
@@ -156,7 +184,7 @@ func (p lastRead) run(t *testing.T) string {
 	ours, theirs := net.Pipe()
 	c := &endingConn{Conn: ours, plan: p, known: make(chan struct{})}
 	conn := net.Conn(c)
-	if p.CanEnd {
+	if p.HalfClose != "" {
 		conn = halfClosable{c, theirs}
 	}
 	var calls coretest.Journal
@@ -185,6 +213,13 @@ func (p lastRead) run(t *testing.T) string {
 	coretest.Await(t, "the end of the channel", c.ch.CloseFuture().Done())
 	g.Shutdown()
 	report := coretest.AwaitDone(t, g)
+	cause := text(c.ch.CloseCause())
+	if p.Meanwhile == "Close" && p.Ends && !p.Half && cause == io.EOF.Error() {
+		cause = "" // what the executor handles first, the Close or the end, depends on where it reads
+	}
+	if want := p.cause(); cause != want {
+		return fmt.Sprintf("the cause is %q, want %q", cause, want)
+	}
 	refused := int64(0)
 	var closed *blocking.ClosedError
 	for i, w := range later {
@@ -200,7 +235,7 @@ func (p lastRead) run(t *testing.T) string {
 	if c.sent != accepted {
 		return fmt.Sprintf("G23: the connection got %d bytes, want the %d that were accepted", c.sent, accepted)
 	}
-	if got, want := calls.All(), append(p.wanted(), "Inactive", "Unregistered"); !slices.Equal(got, want) {
+	if got, want := calls.All(), p.wanted(); !slices.Equal(got, want) {
 		return fmt.Sprintf("G22: the handler got %q, want %q", got, want)
 	}
 	return p.check(report, refused, accepted)
@@ -210,9 +245,9 @@ func (p lastRead) run(t *testing.T) string {
 // bytes were sent, nobody can say whether the peer has received them.
 func (p lastRead) check(r core.Report, refused int64, accepted int) string {
 	var want core.Report
-	if p.shuts() && p.Input > 0 && p.Meanwhile == "" {
+	if p.shuts() {
 		want.ChannelsAborted = 1
-		if p.Ends && accepted == 0 || !p.Ends && p.CanEnd {
+		if p.Ends && accepted == 0 || !p.Ends && p.HalfClose == "answered" {
 			want.ChannelsDrained, want.ChannelsAborted = 1, 0
 		}
 		if !p.closes() {
@@ -228,7 +263,8 @@ func (p lastRead) check(r core.Report, refused int64, accepted int) string {
 // TestPropLastReads: the writes of the body that reads the peer's end are accepted. If that body, or a call beside it, has
 // requested a drain, the drain begins as the end is handled, and the writes of all later bodies are refused. If there is no end,
 // the drain begins after the bodies that were posted before CloseGracefully. After a call of CloseGracefully or Close beside
-// the Read, the handler gets neither its input nor the end. All accepted bytes are sent (G22, G23).
+// the Read, the handler gets neither its input nor the end. All accepted bytes are sent. A half-close that fails or panics is an
+// error of the connection (G14, G22, G23).
 func TestPropLastReads(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		p := drawLastRead(rt)
