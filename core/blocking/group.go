@@ -59,7 +59,6 @@ const (
 type child struct {
 	loop   *core.EventLoop
 	poller *connPoller
-	idle   bool
 	gone   bool // terminated
 }
 
@@ -96,7 +95,6 @@ func (g *Group) acquire() (*child, error) {
 	for len(g.idle) > 0 {
 		c := g.idle[len(g.idle)-1]
 		g.idle = slices.Delete(g.idle, len(g.idle)-1, len(g.idle))
-		c.idle = false
 		if c.loop.State() < core.StateShuttingDown {
 			return c, nil
 		}
@@ -146,12 +144,11 @@ func insideListener() bool {
 	return !called
 }
 
-// putIdle makes c available for the next channel.
+// putIdle makes c, which acquire has returned, available for the next channel.
 func (g *Group) putIdle(c *child) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if !c.gone && !c.idle {
-		c.idle = true
+	if !c.gone {
 		g.idle = append(g.idle, c)
 	}
 }

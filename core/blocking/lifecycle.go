@@ -48,10 +48,7 @@ func (ch *Channel) start() {
 	}
 	ch.started = true
 	ch.poller.attach(ch.conn, ch.cfg.readBuffer)
-	if err := ch.reg.Modify(core.Readable); err != nil {
-		ch.fail(err)
-		return
-	}
+	_ = ch.reg.Modify(core.Readable) // no error: the registration is open, and the poller has its connection
 	if ch.draining {
 		ch.drainNow()
 		return
@@ -74,11 +71,8 @@ func (ch *Channel) blocked(f func() error) error {
 	return ch.inside(f)
 }
 
-// input passes the bytes that the poller has read to the handler.
+// input passes the bytes that the poller has read to the handler. After finish the poller has none.
 func (ch *Channel) input() {
-	if ch.finished {
-		return
-	}
 	p, err := ch.poller.take()
 	if len(p) > 0 && ch.wantsInput() {
 		ch.handler.Read(ch, p)
