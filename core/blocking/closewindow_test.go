@@ -2,6 +2,7 @@ package blocking
 
 import (
 	"net"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -117,6 +118,35 @@ func TestG22OldDeadlineAfterTheClose(t *testing.T) {
 		synctest.Wait()
 		if n := conn.closes.Load(); n != 1 {
 			t.Errorf("G22: %d calls of Close, want 1", n)
+		}
+	})
+}
+
+// G23: an alarm of Close that goes off as the call ends that it is for does not cut the next call, which has time left.
+func TestG23AlarmOfAnEarlierCallCutsNothing(t *testing.T) {
+	bubbled(t, func(ours net.Conn) net.Conn { return ours }, func(ch *Channel) {
+		ch.mu.Lock()
+		ch.limit()
+		ch.mu.Unlock()
+		var cuts []bool
+		late := func() error {
+			for _, turn := range []int{1, 2} {
+				ch.limitPassed(turn)
+				cuts = append(cuts, ch.isCut())
+			}
+			return nil
+		}
+		if err := ch.loop.Execute(func() {
+			_ = ch.blocked(func() error { return nil })
+			ch.limitPassed(1) // outside of each call
+			cuts = append(cuts, ch.isCut())
+			_ = ch.blocked(late)
+		}); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if want := []bool{false, false, true}; !slices.Equal(cuts, want) {
+			t.Errorf("G23: the connection was cut: %v, want %v: by the alarm of the running call alone", cuts, want)
 		}
 	})
 }

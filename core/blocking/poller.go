@@ -108,7 +108,6 @@ func (p *connPoller) attach(conn connection, size int) {
 func (p *connPoller) detach() {
 	p.conn.Store(nil)
 	p.buf, p.filled, p.err, p.unread = nil, 0, nil, false
-	p.skipped, p.fruitless = 0, 0
 }
 
 // take returns the bytes that were read, which are valid until the next Wait or Poll, and the
