@@ -149,5 +149,8 @@ func (p *BlockingPoller) Close() error {
 	p.closeTimer()
 	p.awaitAlarms()
 	err := p.event.Load().Close()
-	return errors.Join(err, callError("close", fmt.Sprintf("close epoll set %d", p.fd), unix.Close(p.fd)))
+	if failed := unix.Close(p.fd); failed != nil {
+		err = errors.Join(err, callError("close", fmt.Sprintf("close epoll set %d", p.fd), failed))
+	}
+	return err
 }

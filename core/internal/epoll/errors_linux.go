@@ -7,13 +7,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// callError returns the error of a system call, or nil if err is nil. The text names the
+// callError returns the error of a system call that failed with err. The text names the
 // call, what it was to do, what the errno means, and what was expected. errors.Is finds
 // the errno.
 func callError(call, doing string, err error) error {
-	if err == nil {
-		return nil
-	}
 	if errno, ok := err.(unix.Errno); ok {
 		if meaning := meanings[call][errno]; meaning != "" {
 			return os.NewSyscallError(call, fmt.Errorf("%s: %s: %w", doing, meaning, err))
@@ -22,11 +19,8 @@ func callError(call, doing string, err error) error {
 	return os.NewSyscallError(call, fmt.Errorf("%s: %w", doing, err))
 }
 
-// controlError returns the error of epoll_ctl on descriptor fd.
+// controlError returns the error of epoll_ctl on descriptor fd, which failed with err.
 func controlError(op, fd int, err error) error {
-	if err == nil {
-		return nil
-	}
 	doing := map[int]string{unix.EPOLL_CTL_ADD: "add", unix.EPOLL_CTL_MOD: "modify", unix.EPOLL_CTL_DEL: "remove"}[op]
 	return callError("epoll_ctl", fmt.Sprintf("%s descriptor %d", doing, fd), err)
 }

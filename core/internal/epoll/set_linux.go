@@ -65,7 +65,6 @@ func (s *set) replaceBy(next *set) {
 // late by half a millisecond, because the runtime's poller waits in whole milliseconds; a
 // timerfd is late by tens of microseconds.
 func (s *set) openTimer() error {
-	s.timer = -1
 	if s.clock != nil {
 		return nil
 	}
@@ -113,7 +112,10 @@ func (s *set) awaitAlarms() {
 
 func (s *set) control(op, fd int, events uint32, token uint64) error {
 	ev := unix.EpollEvent{Events: events, Fd: int32(token), Pad: int32(token >> 32)}
-	return controlError(op, fd, s.calls.Control(s.fd, op, fd, &ev))
+	if err := s.calls.Control(s.fd, op, fd, &ev); err != nil {
+		return controlError(op, fd, err)
+	}
+	return nil
 }
 
 // Add implements core.IOPoller.
