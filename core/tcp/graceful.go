@@ -115,11 +115,10 @@ func (c *Channel) drain(cause error) {
 		w.stop()
 	}
 	c.finishing, c.rareState().drainedFor = !held, cause
-	// Discard input from now on: a peer that writes before it reads would block otherwise.
-	c.inputReady = true
 	c.flush()
-	// Not c.read(): the Read of another channel of this loop may be on the stack, and its
-	// input lies in the buffer that all channels of the loop share.
+	// Discard input from now on, also that of a pause: a peer that writes before it reads would
+	// block otherwise. Not c.read(): the Read of another channel of this loop may be on the stack,
+	// and its input lies in the buffer that all channels of the loop share.
 	c.reg.Post(c.read)
 }
 
@@ -144,9 +143,9 @@ func (c *Channel) CloseOutput() *core.Future[struct{}] {
 	c.mu.Lock()
 	p, state := c.promise(&c.observe().output), c.state
 	var err error
-	if state >= stateClosed {
+	if state == stateAnnounced {
 		err = c.outputError()
-	} else if c.state == stateOpen || c.held() {
+	} else if state == stateOpen || c.held() {
 		c.noOutput, c.flushMark = true, c.written
 	}
 	c.mu.Unlock()

@@ -22,8 +22,7 @@ func (d *dialer) newLookup(ctx context.Context, loop *core.EventLoop) (*lookup, 
 	ctx, stop := context.WithCancelCause(ctx)
 	l := &lookup{loop: loop, stop: stop}
 	var err error
-	// Without an interest the poller watches no descriptor, so the number 0 is unused.
-	if l.reg, err = loop.RegisterChannel(0, 0, l); err != nil {
+	if l.reg, err = registerNoDescriptor(loop, l); err != nil {
 		stop(nil)
 		return nil, nil, refusedByLoop(d.call, err)
 	}

@@ -29,3 +29,9 @@ func (s *loopShared) buffer(size int) []byte {
 	}
 	return s.scratch[:size]
 }
+
+// registerNoDescriptor registers ch, which has no descriptor. Without an interest the poller watches none, so the number 0
+// is unused.
+func registerNoDescriptor(loop *core.EventLoop, ch core.Channel) (*core.Registration, error) {
+	return loop.RegisterChannel(0, 0, ch)
+}

@@ -75,7 +75,7 @@ func quiesce(ctx context.Context, call string, of loops) error {
 func endInput(loop *core.EventLoop) (<-chan struct{}, error) {
 	done := make(chan struct{})
 	// Not a task: it would take room in a bounded queue, and restart a quiet period.
-	reg, err := loop.RegisterChannel(0, 0, inputEnd{})
+	reg, err := registerNoDescriptor(loop, inputEnd{})
 	switch {
 	case errors.Is(err, core.ErrRejected) && loop.State() >= core.StateShutdown:
 		return loop.Termination().Done(), nil
