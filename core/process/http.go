@@ -301,9 +301,7 @@ func (h *httpServer) untilIdle() <-chan struct{} {
 		close(none)
 		return none
 	}
-	if h.idle == nil {
-		h.idle = make(chan struct{})
-	}
+	h.idle = make(chan struct{})
 	return h.idle
 }
 
