@@ -88,15 +88,15 @@ func resultArgs(r StepReport) (args []any) {
 func (x *exit) logExit(r Report) {
 	attempts := x.attempts()
 	for i, s := range r.all() {
-		switch a := attempts[i]; {
+		switch {
 		case s.Outcome == StillRunning && i == len(attempts)-1 && r.Starts != nil:
 			x.log.log(slog.LevelError, "still running", "step", s.Name, "elapsed", s.Elapsed, "starts", namesOf(r.Starts, StillRunning))
 		case s.Outcome == StillRunning:
 			x.log.log(slog.LevelError, "still running", append([]any{"step", s.Name, "elapsed", s.Elapsed}, resultArgs(s)...)...)
 		case s.Outcome == NotBegun && s.Lost > 0:
 			x.log.log(slog.LevelError, "step not begun, and accepted tasks were not run", append([]any{"step", s.Name}, resultArgs(s)...)...)
-		case a != nil && !a.logged:
-			x.logStep(a, s)
+		default:
+			x.logStep(attempts[i], s)
 		}
 	}
 	level := slog.LevelInfo
