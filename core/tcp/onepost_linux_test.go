@@ -5,10 +5,13 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
+	"time"
 
 	"eventide/core"
 	"eventide/core/internal/coretest"
+	"eventide/core/tcp"
 )
 
 // A listenerCount counts the functions that the loop runs between bodies: listeners, and what transports post.
@@ -80,4 +83,47 @@ func TestConcurrentWritesFromOutsidePostOneFlush(t *testing.T) {
 			return
 		}
 	}
+}
+
+// A channel that has failed and waits for room sends no more, so a write from another goroutine posts no flush.
+func TestAWriteToAFailedChannelPostsNoFlush(t *testing.T) {
+	coretest.CheckLeaks(t)
+	posts := func(write bool) int64 {
+		var posted listenerCount
+		fails := func(at string, _ *tcp.Channel, _ []byte) {
+			if at == "WritabilityChanged" {
+				panic("a handler of the test")
+			}
+		}
+		full := tcp.WithFaults(func(op string, n int) (int, syscall.Errno) {
+			if op == "send" {
+				return n, syscall.EAGAIN
+			}
+			return n, 0
+		})
+		p := newPairOn(t, coretest.NewGroup(t, 1, core.WithTracer(&posted)), fails, full, tcp.WithWriteBufferWaterMarks(1, 2))
+		defer p.peer.Close()
+		coretest.OnLoop(t, p.ch.EventLoop(), func() {
+			_, err := p.ch.Hold() // so that writes are accepted in the close
+			coretest.Want(t, "error of Hold", err, nil)
+			p.ch.WriteAndFlush([]byte("x"))
+			func() {
+				defer func() { _ = recover() }()
+				p.ch.Write([]byte("many")) // more than the high mark: the handler fails
+			}()
+			p.ch.CloseGracefully(time.Time{})
+			over := make(chan struct{})
+			go func() {
+				defer close(over)
+				if write {
+					coretest.Want(t, "error of a write to a held channel", p.ch.WriteAndFlush([]byte("y")).Err(), nil)
+				}
+			}()
+			<-over
+		})
+		p.Await(t, 1, "Unregistered")
+		coretest.OnLoop(t, p.ch.EventLoop(), func() {})
+		return posted.Load()
+	}
+	coretest.Want(t, "functions that the loop ran between bodies, with the write", posts(true), posts(false))
 }
