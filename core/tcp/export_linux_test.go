@@ -119,3 +119,28 @@ func (c *Channel) FlushIsBeingPosted() {
 	defer c.mu.Unlock()
 	c.flushPosted = true
 }
+
+// KeptWaiters returns a function that counts the promises in the memory of the present waiters for writes, and reports
+// whether the channel keeps that memory.
+func (c *Channel) KeptWaiters() func() (promises int, kept bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	list := c.observers.waiters.list
+	return func() (promises int, kept bool) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		for _, w := range list {
+			if w.promise != nil {
+				promises++
+			}
+		}
+		return promises, c.observers.waiters.list != nil
+	}
+}
+
+// SpareChunks counts the spare chunks of the channel's loop.
+func (c *Channel) SpareChunks() int {
+	c.shared.pool.mu.Lock()
+	defer c.shared.pool.mu.Unlock()
+	return c.shared.pool.n
+}

@@ -15,7 +15,10 @@ func TestPropHolds(t *testing.T) {
 		var want []*hold
 		for range rapid.IntRange(1, 20).Draw(t, "steps") {
 			if at := rapid.IntRange(0, 7).Draw(t, "the hold that ends"); at < len(want) {
-				l.remove(want[at])
+				ended := want[at]
+				if l.remove(ended); ended.prev != nil || ended.next != nil {
+					t.Fatal("a hold that has ended keeps others in memory")
+				}
 				want = slices.Delete(want, at, at+1)
 			} else {
 				h := &hold{}
