@@ -15,6 +15,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"eventide/core/internal/coretest"
+
 	"pgregory.net/rapid"
 )
 
@@ -123,8 +125,8 @@ type serverSpec struct {
 	step     Step
 	below    [4]*serverConn
 	conns    [4]net.Conn
-	over     chan struct{} // ends all handlers
-	hooks    []string      // calls of the hooks of the user
+	over     chan struct{}    // ends all handlers
+	hooks    coretest.Journal // the states that the hook of the user has got
 	leaving  bool
 	fresh    map[int]time.Time
 	hijacked map[int]bool
@@ -144,7 +146,7 @@ func newServerSpec(t *testing.T) *serverSpec {
 	s.conns[3] = keylessConn{s.below[3], nil}
 	s.srv = &http.Server{
 		Handler:   http.HandlerFunc(s.serve),
-		ConnState: func(_ net.Conn, state http.ConnState) { s.hooks = append(s.hooks, state.String()) },
+		ConnState: func(_ net.Conn, state http.ConnState) { s.hooks.Add(state.String()) },
 		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
 			return context.WithValue(ctx, hookKey{}, c)
 		},
@@ -177,9 +179,10 @@ func (s *serverSpec) call(c serverCall) {
 	}
 	switch state, ok := states[c.what]; {
 	case ok:
-		calls := len(s.hooks)
-		if s.srv.ConnState(s.conns[c.conn], state); len(s.hooks) != calls+1 || s.hooks[calls] != state.String() {
-			s.fails("the hook of the user has got the states %q, want %v as the last one", s.hooks[calls:], state)
+		before := s.hooks.All()
+		s.srv.ConnState(s.conns[c.conn], state)
+		if got, want := s.hooks.All(), append(before, state.String()); !slices.Equal(got, want) {
+			s.fails("the hook of the user has got the states %q, want %q", got, want)
 		}
 		s.moved(c)
 	case c.what == "leave":
