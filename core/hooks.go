@@ -96,8 +96,7 @@ func (e *Executor) AddShutdownHook(run func()) (remove func() bool, err error) {
 	e.hooks.add(h)
 	e.traceAdmit(OpAddShutdownHook, true)
 	if e.shutdown.called {
-		e.announceNews()
-		e.unlockAndWake()
+		e.unlockAndWake() // without announceNews: hooks are not in the inbox, and each turn of a shutdown reads the list
 	} else {
 		e.mu.Unlock() // the loop needs the hook only at a shutdown
 	}

@@ -18,7 +18,8 @@ type Cutter interface {
 // Messages yields the messages of r as cut by c. Each is valid until the next iteration. The
 // last iteration yields a nil message and the error: that of c, that of r, or
 // io.ErrUnexpectedEOF if r ends inside a message. If r ends between two messages, the loop
-// ends without an error. If r or c is nil, the only iteration has an error.
+// ends without an error. If r or c is nil, the only iteration has an error. Messages reads 32 KiB at
+// a time, and does not read again before it has yielded the messages of the last bytes.
 //
 // If the loop body breaks, c keeps the messages that were not yielded, and a later call of
 // Messages with the same c continues with them.
