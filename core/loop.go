@@ -51,6 +51,8 @@ func (e *Executor) exit(outer runner) {
 		if v != nil {
 			err = newPanicError(v)
 		}
+		// The panic may have cut finishTimer short. No body runs now.
+		e.body.Store(int64(BodyNone))
 		e.step = stepBegin // do not repeat the step that panicked
 		defer e.runLoop()  // deferred, because fail calls the logger, which may not return
 		e.fail(err)
