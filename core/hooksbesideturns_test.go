@@ -1,6 +1,7 @@
 package core_test
 
 import (
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -8,34 +9,42 @@ import (
 	"eventide/core/internal/coretest"
 )
 
-// TestG6HooksAddedBesideTurns: the turns of a loop that shuts down read the list of hooks while another goroutine adds some.
-// Each hook runs once. The race detector sees a list that the two share without mu.
+// TestG6HooksAddedBesideTurns: the turns of a loop that shuts down read the list of hooks while other goroutines add and remove
+// some. Each hook that is not removed runs once. The race detector sees a list that they share without mu.
 func TestG6HooksAddedBesideTurns(t *testing.T) {
 	ex := coretest.NewExecutor(t)
 	coretest.OnLoop(t, ex, func() {})
 	coretest.MustShutdownGracefully(t, ex, time.Hour, time.Hour)
-	const hooks = 500
-	var ran atomic.Int64
-	added := make(chan struct{})
-	go func() {
-		defer close(added)
-		for range hooks {
-			if _, err := ex.AddShutdownHook(func() { ran.Add(1) }); err != nil {
-				t.Errorf("AddShutdownHook in the quiet period: %v", err)
+	const hooks, goroutines = 20000, 2
+	var ran, want atomic.Int64
+	var callers sync.WaitGroup
+	for range goroutines {
+		callers.Go(func() {
+			for range hooks {
+				remove, err := ex.AddShutdownHook(func() { ran.Add(1) })
+				if err != nil {
+					t.Errorf("AddShutdownHook in the quiet period: %v", err)
+					return
+				}
+				if !remove() {
+					want.Add(1)
+				}
 			}
-		}
-	}()
-	for over := false; !over; {
-		coretest.OnLoop(t, ex, func() {})
-		select {
-		case <-added:
-			over = true
-		default:
+		})
+	}
+	var over atomic.Bool
+	var task func()
+	task = func() { // a turn for each call
+		if !over.Load() {
+			_ = ex.Execute(task) // refused at the end
 		}
 	}
+	coretest.MustExecute(t, ex, task)
+	callers.Wait()
+	over.Store(true)
 	ex.Shutdown()
 	coretest.AwaitDone(t, ex)
-	if n := ran.Load(); n != hooks {
-		t.Errorf("G6: hooks ran %d times, want %d", n, hooks)
+	if n := ran.Load(); n != want.Load() {
+		t.Errorf("G6: hooks ran %d times, want %d", n, want.Load())
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"eventide/core"
 	"eventide/core/internal/coretest"
 	"eventide/core/pollertest"
+
+	"pgregory.net/rapid"
 )
 
 // busyLoop keeps turnTasks tasks in the queue of l, each of which takes cost and
@@ -31,60 +33,56 @@ func busyLoop(t *testing.T, l *core.EventLoop, cost time.Duration, ran *int, ove
 	})
 }
 
-// A loop that is busy with both gives readiness its share of the time, to the turn:
+// TestPropG13IORatio: a loop that is busy with both gives readiness its share of the time, to the turn:
 // after a handler that took h it runs tasks for h*(100-percent)/percent, rounded up
 // to a turn of 64 of them, and never more than 16 turns, so that neither side
 // starves the other. Calls of runtime.Goexit change nothing. Time is virtual.
-func TestG13IORatio(t *testing.T) {
+func TestPropG13IORatio(t *testing.T) {
 	const perTurn = core.TurnTasks * time.Millisecond
-	for _, tt := range []struct {
-		percent int
-		handler time.Duration
-		turns   int
-	}{
-		{1, perTurn, core.BusyTurns}, // 99 turns would be its share: the bound is what holds
-		{1, time.Millisecond, 2},
-		{10, perTurn, 9},
-		{50, 0, 1},
-		{50, perTurn, 1},
-		{50, 10 * perTurn, 10},
-		{50, 100 * perTurn, core.BusyTurns},
-		{80, 10 * perTurn, 3},
-		{99, 10 * perTurn, 1},
-		{100, perTurn, core.BusyTurns},
-		{100, 0, core.BusyTurns},
-	} {
-		for end, exit := range map[string]func(){"returns": func() {}, "exits": runtime.Goexit} {
-			t.Run(fmt.Sprintf("%d %% after a handler of %v that %s", tt.percent, tt.handler, end), func(t *testing.T) {
-				inBubble(t, func(t *testing.T) { checkIORatio(t, tt.percent, tt.handler, tt.turns, exit) })
-			})
+	rapid.Check(t, func(rt *rapid.T) {
+		percent := rapid.OneOf(rapid.SampledFrom([]int{1, 10, 50, 80, 99, 100}), rapid.IntRange(1, 100)).Draw(rt, "percent")
+		share := time.Duration(rapid.IntRange(0, 20).Draw(rt, "turns")) * perTurn // of the tasks
+		handler := time.Duration(rapid.OneOf(
+			rapid.SampledFrom([]int64{0, int64(time.Millisecond), int64(perTurn), 10 * int64(perTurn), 100 * int64(perTurn)}),
+			rapid.Just(int64(share)*int64(percent)/max(1, 100-int64(percent))),
+		).Draw(rt, "handler"))
+		exits := rapid.Bool().Draw(rt, "the handler exits")
+		turns := core.BusyTurns
+		if percent < 100 {
+			due := handler * time.Duration(100-percent) / time.Duration(percent)
+			turns = int(min(max(1, (due+perTurn-1)/perTurn), core.BusyTurns))
 		}
-	}
+		checkInBubble(t, rt, func(t *testing.T) string { return checkIORatio(t, percent, handler, turns, exits) })
+	})
 }
 
-// checkIORatio counts the tasks between calls of a handler that ends by exit.
-func checkIORatio(t *testing.T, percent int, handler time.Duration, turns int, exit func()) {
+// checkIORatio counts the tasks between calls of a handler.
+func checkIORatio(t *testing.T, percent int, handler time.Duration, turns int, exits bool) (wrong string) {
+	const most = 6
 	l, m := modelLoop(t, core.WithIORatio(percent))
 	d := m.Open()
 	ran, last, calls := 0, 0, 0
 	coretest.Must(t, d.Input())
-	busyLoop(t, l, time.Millisecond, &ran, func() bool { return calls > 20 })
+	busyLoop(t, l, time.Millisecond, &ran, func() bool { return calls > most })
 	mustRegister(t, l, d.FD(), core.Readable, func(core.Readiness) {
 		time.Sleep(handler)
-		if calls++; calls > 20 {
+		if calls++; calls > most {
 			coretest.Must(t, d.Drain())
 		} else if calls > 2 && ran-last != turns*core.TurnTasks {
-			t.Errorf("G13: ratio %d, handler %v: %d tasks between two calls, want %d turns of %d",
+			wrong = fmt.Sprintf("G13: ratio %d, handler %v: %d tasks between two calls, want %d turns of %d",
 				percent, handler, ran-last, turns, core.TurnTasks)
 		}
 		last = ran
-		exit()
+		if exits {
+			runtime.Goexit()
+		}
 	})
 	time.Sleep(10 * time.Hour)
 	coretest.OnLoop(t, l, func() {}) // the writes of handlers are visible
-	if calls <= 20 {
-		t.Errorf("G13: ratio %d, handler %v: %d calls of the handler in ten hours, want more than 20", percent, handler, calls)
+	if calls <= most && wrong == "" {
+		wrong = fmt.Sprintf("G13: ratio %d, handler %v: %d calls of the handler in ten hours, want more than %d", percent, handler, calls, most)
 	}
+	return wrong
 }
 
 // Once no descriptor is ready any more, a busy loop polls every 16 turns again: its

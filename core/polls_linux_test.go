@@ -1,6 +1,7 @@
 package core
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"runtime"
@@ -11,6 +12,7 @@ import (
 	"eventide/core/internal/epoll"
 
 	"golang.org/x/sys/unix"
+	"pgregory.net/rapid"
 )
 
 // mostTasksBetweenPolls is the bound in the doc comment of WithIORatio (G13).
@@ -42,14 +44,15 @@ func (c *tally) calls() epoll.Calls {
 	return k
 }
 
-func (c *tally) check(t *testing.T) {
-	t.Helper()
+// wrong describes what differs from the bound, or is "".
+func (c *tally) wrong() string {
 	if most := c.most.Load(); most > mostTasksBetweenPolls {
-		t.Errorf("G13: %d tasks and tail tasks began between two polls, want %d or fewer", most, mostTasksBetweenPolls)
+		return fmt.Sprintf("G13: %d tasks and tail tasks began between two polls, want %d or fewer", most, mostTasksBetweenPolls)
 	}
 	if tasks, polls := c.tasks.Load(), c.polls.Load(); polls < tasks/mostTasksBetweenPolls {
-		t.Errorf("G13: %d polls in %d tasks, want %d or more", polls, tasks, tasks/mostTasksBetweenPolls)
+		return fmt.Sprintf("G13: %d polls in %d tasks, want %d or more", polls, tasks, tasks/mostTasksBetweenPolls)
 	}
+	return ""
 }
 
 // countingLoop returns an event loop whose polls c counts, and which ends with the test.
@@ -78,60 +81,56 @@ func loopWith(t *testing.T, p IOPoller, opts ...Option) *EventLoop {
 	return l
 }
 
-// The property: programs of tasks and tail tasks that add tasks and tail tasks, at
-// random, never begin more than that number of them between two polls.
-func TestG13TasksAndTailsBetweenTwoPolls(t *testing.T) {
-	seeds := uint64(24)
-	if testing.Short() {
-		seeds = 6
-	}
-	for _, blocking := range []bool{false, true} {
-		for seed := range seeds {
-			var c tally
-			l := countingLoop(t, &c, blocking)
-			rng := rand.New(rand.NewPCG(seed, 1))
-			left := 30_000
-			tails, width := rng.IntN(101), 1+rng.IntN(600) // percent of tails; most that a body adds
-			var body func()
-			add := func() {
-				left--
-				if rng.IntN(100) < tails {
-					_ = l.ExecuteAfterIteration(body)
-				} else {
-					_ = l.Execute(body)
-				}
-			}
-			pending := 0
-			over := make(chan struct{})
-			body = func() {
-				c.task()
-				pending--
-				n := 1
-				if pending < 2000 && rng.IntN(50) == 0 {
-					n = width
-				}
-				for range min(n, left) {
-					pending++
-					add()
-				}
-				if pending == 0 {
-					close(over)
-				}
-			}
-			_ = l.Execute(func() {
-				c.task()
-				for range 300 {
-					pending++
-					add()
-				}
-			})
-			<-over
-			c.check(t)
-			if t.Failed() {
-				t.Fatalf("seed %d, blocking %v, %d %% tails, width %d", seed, blocking, tails, width)
+// TestPropG13TasksAndTailsBetweenTwoPolls: programs of tasks and tail tasks that add tasks and tail tasks never begin more
+// than that number of them between two polls.
+func TestPropG13TasksAndTailsBetweenTwoPolls(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		blocking := rapid.Bool().Draw(rt, "blocking")
+		tails := rapid.SampledFrom([]int{0, 1, 5, 20, 50, 80, 95, 100}).Draw(rt, "percent of tail tasks")
+		width := rapid.IntRange(1, 600).Draw(rt, "most that a body adds")
+		left := rapid.SampledFrom([]int{1500, 3000, 6000}).Draw(rt, "bodies")
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 1))
+		var c tally
+		l := countingLoop(t, &c, blocking)
+		defer func() { <-l.Shutdown().Done() }()
+		var body func()
+		add := func() {
+			left--
+			if rng.IntN(100) < tails {
+				_ = l.ExecuteAfterIteration(body)
+			} else {
+				_ = l.Execute(body)
 			}
 		}
-	}
+		pending := 0
+		over := make(chan struct{})
+		body = func() {
+			c.task()
+			pending--
+			n := 1
+			if pending < 2000 && rng.IntN(50) == 0 {
+				n = width
+			}
+			for range min(n, left) {
+				pending++
+				add()
+			}
+			if pending == 0 {
+				close(over)
+			}
+		}
+		_ = l.Execute(func() {
+			c.task()
+			for range 300 {
+				pending++
+				add()
+			}
+		})
+		<-over
+		if wrong := c.wrong(); wrong != "" {
+			rt.Fatal(wrong)
+		}
+	})
 }
 
 // unasleep is a poller whose every Wait finds a wake-up, and new tasks, before it parks.
@@ -169,7 +168,9 @@ func TestG13AWaitWithoutAPollKeepsTheShare(t *testing.T) {
 	}})
 	_ = l.Execute(c.task)
 	<-over
-	c.check(t)
+	if wrong := c.wrong(); wrong != "" {
+		t.Error(wrong)
+	}
 }
 
 // onOneProcessor runs f with a goroutine beside it that runs whenever f yields, and then

@@ -2,6 +2,7 @@ package core_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -15,6 +16,7 @@ import (
 // TestPropMeterNamesEachRun: in a body, a meter of its executor names one run: its kind, its goroutine, and a
 // number that no other run of the kind has. Between bodies it names none. An executor numbers from 1, in the
 // order of the runs: its tasks, its tail tasks, those that were cancelled included, and its other bodies.
+// Running names the same body, with its stack (G11).
 func TestPropMeterNamesEachRun(t *testing.T) {
 	kinds := map[string]core.Body{
 		"task": core.BodyTask, "tail": core.BodyTail, "timer": core.BodyTimer, "listener": core.BodyListener,
@@ -24,11 +26,17 @@ func TestPropMeterNamesEachRun(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		steps, together, pool := program.Draw(rt, "steps"), rapid.Bool().Draw(rt, "posted together"), rapid.Bool().Draw(rt, "pool")
 		checkInBubble(t, rt, func(t *testing.T) (wrong string) {
-			var ex metered
+			var ex interface {
+				metered
+				Running() string
+			}
 			if pool {
-				ex = coretest.NewPool(t, 1)
+				ex = coretest.NewPool(t, 1, core.WithName("bakery"))
 			} else {
-				ex = coretest.NewExecutor(t)
+				ex = coretest.NewExecutor(t, core.WithName("bakery"))
+			}
+			if text := ex.Running(); text != "" {
+				wrong = fmt.Sprintf("G11: before the first body Running is %q", text)
 			}
 			m, seen := ex.NewMeter(), map[core.RunningBody]bool{}
 			tasks, tails, others := int64(0), int64(0), int64(0)
@@ -49,6 +57,10 @@ func TestPropMeterNamesEachRun(t *testing.T) {
 					running := m.Read().Running
 					if len(running) != 1 || running[0].Kind != kinds[kind] || running[0].Goroutine != goid.Get() {
 						wrong = fmt.Sprintf("in a body, a %s, of %v, the meter has %v", kind, steps, running)
+						return
+					}
+					if text, stack, _ := strings.Cut(ex.Running(), "\n"); text != runningText(kinds[kind], pool) || !strings.Contains(stack, "TestPropMeterNamesEachRun") {
+						wrong = fmt.Sprintf("G11: in a body, a %s, of %v, Running is %q and a stack %q", kind, steps, text, stack)
 						return
 					}
 					run := running[0]
@@ -103,9 +115,24 @@ func TestPropMeterNamesEachRun(t *testing.T) {
 			if running := m.Read().Running; len(running) != 0 && wrong == "" {
 				wrong = fmt.Sprintf("behind the bodies of %v the meter has %v", steps, running)
 			}
+			if text := ex.Running(); text != "" && wrong == "" {
+				wrong = fmt.Sprintf("G11: behind the bodies of %v Running is %q", steps, text)
+			}
 			ex.Shutdown()
 			coretest.AwaitDone(t, ex)
 			return wrong
 		})
 	})
+}
+
+// runningText is the first line of Running in a body.
+func runningText(kind core.Body, pool bool) string {
+	noun := kind.String()
+	if kind == core.BodyTail {
+		noun = "tail task"
+	}
+	if pool {
+		return "bakery: a " + noun + " has been running for 0s:"
+	}
+	return "bakery: a " + noun + " is running:"
 }
