@@ -3,6 +3,7 @@ package core_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,10 +14,10 @@ import (
 	"pgregory.net/rapid"
 )
 
-// meterOp is a step of the property of meters: it submits a task that takes a time, lets a time pass, or
-// reads the meter, some times in a row.
+// meterOp is a step of the property of meters: it submits a task that takes a time, lets a time pass, reads the meter, some
+// times in a row, or closes it.
 type meterOp struct {
-	kind string // task, pass or read
+	kind string // task, pass, read or close
 	d    time.Duration
 	n    int // of the reads
 }
@@ -29,6 +30,7 @@ type meterSpec struct {
 	behind       []int           // the last task before each of reads
 	waits        []time.Duration
 	wake         bool // a sample of a wake-up is wanted
+	closed       bool
 }
 
 func (s *meterSpec) end() time.Duration {
@@ -57,6 +59,9 @@ func (s *meterSpec) pass(d time.Duration) {
 
 // read returns what Read must return, without the Stats.
 func (s *meterSpec) read() core.Reading {
+	if s.closed {
+		return core.Reading{}
+	}
 	r := core.Reading{Elapsed: s.now, Waits: s.waits}
 	for i, begin := range s.begins {
 		r.Busy += max(0, min(s.now, s.ends[i])-begin)
@@ -87,18 +92,20 @@ func everySecond[T any](all []T) (kept []T) {
 	return kept
 }
 
-// TestPropMeter: a meter of an executor, and of a pool of one worker, measures what meterSpec computes.
+// TestPropMeter: a meter of an executor, and of a pool of one worker, measures what meterSpec computes. Once it is
+// closed, its readings have Stats and Running alone.
 func TestPropMeter(t *testing.T) {
+	kinds := strings.Fields("task pass read task pass read task pass read task pass read task pass read task pass read close")
 	ops := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) meterOp {
 		return meterOp{
-			kind: rapid.SampledFrom([]string{"task", "pass", "read"}).Draw(t, "kind"),
+			kind: rapid.SampledFrom(kinds).Draw(t, "kind"),
 			d:    time.Duration(rapid.IntRange(0, 5).Draw(t, "seconds")) * time.Second,
 			n:    rapid.SampledFrom([]int{1, 1, 1, 1, 1, 63, 127, 128, 129, 300}).Draw(t, "n"),
 		}
 	}), 1, 25)
 	rapid.Check(t, func(rt *rapid.T) {
 		pool := rapid.Bool().Draw(rt, "pool")
-		program := ops.Draw(rt, "operations")
+		program := append(ops.Draw(rt, "operations"), meterOp{kind: "close"}, meterOp{kind: "read", n: 1})
 		checkInBubble(t, rt, func(t *testing.T) string { return runMeterSpec(t, pool, program) })
 	})
 }
@@ -125,6 +132,9 @@ func runMeterSpec(t *testing.T, pool bool, program []meterOp) string {
 			s.pass(op.d)
 			time.Sleep(op.d)
 			synctest.Wait()
+		case "close":
+			m.Close()
+			s.closed = true
 		default:
 			for range op.n - 1 {
 				s.read()
