@@ -38,7 +38,7 @@ func (e *Executor) readMeter(m *Meter) (r Reading) {
 	r.Busy = time.Duration(now - idle)
 	begun := c.Accepted - int64(c.NotBegun)
 	r.Oldest = m.oldest(begun)
-	if e.gate&gateNotStarted == 0 && State(e.state.Load()) != StateTerminated {
+	if e.gate&gateNotStarted == 0 {
 		m.begin(c.Accepted, begun, e.asleep)
 	}
 	return r
@@ -107,7 +107,6 @@ func (e *Executor) meterEnd() {
 		if m.idleFrom < 0 {
 			m.idleFrom = m.now()
 		}
-		m.probes = nil
 	}
 }
 
