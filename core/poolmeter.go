@@ -60,7 +60,7 @@ func (p *Pool) meterBusy() {
 }
 
 // meterBegin is called before a body begins, at now. Requires mu.
-func (p *Pool) meterBegin(j job, now int64) {
+func (p *Pool) meterBegin(j *job, now int64) {
 	p.meterBusy()
 	for _, m := range p.meters {
 		switch j.kind {

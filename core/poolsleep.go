@@ -70,9 +70,7 @@ func (p *Pool) claim() *worker {
 	w := p.claimSleeper()
 	if w != nil {
 		p.wakes++
-		if len(p.meters) > 0 {
-			p.meterWakeUp(w)
-		}
+		p.meterWakeUp(w)
 		if p.cfg.tracer != nil {
 			p.trace(Event{Kind: EventWake})
 		}
@@ -180,9 +178,7 @@ func (w *worker) sleep(now int64) int64 {
 	p := w.pool
 	until := p.park(w, p.nextDeadline())
 	p.parks++
-	if len(p.meters) > 0 {
-		p.meterSleep()
-	}
+	p.meterSleep()
 	if p.cfg.tracer != nil {
 		ev := Event{Kind: EventPark, To: State(p.state.Load()), Until: -1, NextTimer: -1, Queued: p.queue.Size() + p.internal.len()}
 		if until != noDeadline {
@@ -200,9 +196,7 @@ func (w *worker) sleep(now int64) int64 {
 	now = w.now(now)
 	p.lock()
 	p.arrive(w)
-	if len(p.meters) > 0 {
-		p.meterWoke(w)
-	}
+	p.meterWoke(w)
 	return now
 }
 

@@ -212,9 +212,7 @@ func (w *worker) take(now int64) bool {
 		return false
 	}
 	w.job.began = now
-	if len(p.meters) > 0 {
-		p.meterBegin(w.job, now)
-	}
+	p.meterBegin(&w.job, now)
 	p.bodies++
 	w.job.run = p.bodies
 	p.busy++
@@ -242,9 +240,7 @@ func (w *worker) countEnd(now int64, jitter time.Duration) {
 	if !j.handler { // or tasks that panic would keep timers and listeners waiting (G13)
 		w.last = j.kind
 	}
-	if len(p.meters) > 0 {
-		p.meterBusy()
-	}
+	p.meterBusy()
 	p.busy--
 	switch j.kind {
 	case BodyTask:
