@@ -48,7 +48,6 @@ func (p *Pool) addTimerAndUnlock(t *Timer) {
 	if tooLate || t.at > p.timers.horizon {
 		p.endTimer(t, &ErrCancelled)
 	} else {
-		t.place = placeHeap
 		p.heap.push(t)
 	}
 	p.unlockAndWake()
@@ -95,7 +94,7 @@ func (p *Pool) beginTimer() *Timer {
 		p.endTimer(t, &ErrCancelled)
 		return nil
 	}
-	t.state, t.place, t.ranAt = timerRunning, placeNowhere, t.at
+	t.state, t.ranAt = timerRunning, t.at
 	return t
 }
 
@@ -125,7 +124,7 @@ func (p *Pool) rearm(t *Timer, now int64, jitter time.Duration) {
 		p.endTimer(t, &ErrCancelled)
 		return
 	}
-	t.state, t.place = timerWaiting, placeHeap
+	t.state = timerWaiting
 	p.heap.push(t)
 }
 

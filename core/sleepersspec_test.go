@@ -42,14 +42,10 @@ func (s *sleepersSpec) live() int {
 	return n
 }
 
-// wakesOfTrace counts the traced wake-ups.
-type wakesOfTrace struct{ n int64 }
+// kindsOfTrace counts the traced events of each kind.
+type kindsOfTrace map[EventKind]int64
 
-func (w *wakesOfTrace) Trace(ev Event) {
-	if ev.Kind == EventWake {
-		w.n++
-	}
-}
+func (k kindsOfTrace) Trace(ev Event) { k[ev.Kind]++ }
 
 // TestPropG12Sleepers compares the sleepers of a pool with a specification: the deadline of each sleep, and which worker
 // each call claims or starts. A call claims nobody while a claimed worker is on its way, and a resize as many as are surplus
@@ -57,7 +53,7 @@ func (w *wakesOfTrace) Trace(ev Event) {
 func TestPropG12Sleepers(t *testing.T) {
 	times := rapid.SampledFrom([]int64{1, 2, 3, 4, noDeadline})
 	rapid.Check(t, func(t *rapid.T) {
-		traced := &wakesOfTrace{}
+		traced := kindsOfTrace{}
 		p, err := NewPool(rapid.IntRange(1, 4).Draw(t, "size"), WithTracer(traced))
 		if err != nil {
 			t.Fatal(err)
@@ -179,8 +175,8 @@ func TestPropG12Sleepers(t *testing.T) {
 				if !slices.Equal(p.idle, s.idle) || p.timekeeper != s.timekeeper || p.timekeeperUntil != s.until || p.woken != len(s.woken) {
 					t.Fatalf("G12: the pool has the sleepers %+v, want %+v", p.sleepers, s)
 				}
-				if p.live != s.live() || p.starting != len(s.starting) || p.wakes != s.claims || traced.n != s.claims {
-					t.Fatalf("G20: %d workers, %d of them start, %d wake-ups, %d traced; want %d, %d, %d", p.live, p.starting, p.wakes, traced.n, s.live(), len(s.starting), s.claims)
+				if p.live != s.live() || p.starting != len(s.starting) || p.wakes != s.claims || traced[EventWake] != s.claims {
+					t.Fatalf("G20: %d workers, %d of them start, %d wake-ups, %d traced; want %d, %d, %d", p.live, p.starting, p.wakes, traced[EventWake], s.live(), len(s.starting), s.claims)
 				}
 				for _, w := range slices.Concat(s.idle, s.woken, s.awake, s.starting) {
 					if asleep := !slices.Contains(s.awake, w) && !slices.Contains(s.starting, w); w.parked != asleep || w.woken != slices.Contains(s.woken, w) {

@@ -44,8 +44,9 @@ const (
 	timerOver
 )
 
-// timerPlace says where a timer is stored, and so which goroutine removes it after
-// Cancel.
+// timerPlace says where a waiting timer of an Executor is stored, and so which goroutine removes it
+// after Cancel. A timer that runs or has ended keeps the place that it had, and only the last two
+// count then. A Pool does not use it.
 type timerPlace uint8
 
 const (

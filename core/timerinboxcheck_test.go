@@ -29,8 +29,8 @@ func (s *inboxSpec) check(t *rapid.T) {
 	switch {
 	case in.timerCounts != s.counts:
 		t.Fatalf("G20: the counts are %+v, want %+v", in.timerCounts, s.counts)
-	case s.traced.n[EventTimerCancelled] != s.counts.cancelled:
-		t.Fatalf("G20: %d ends of cancelled timers were traced, want %d", s.traced.n[EventTimerCancelled], s.counts.cancelled)
+	case s.traced[EventTimerCancelled] != s.counts.cancelled:
+		t.Fatalf("G20: %d ends of cancelled timers were traced, want %d", s.traced[EventTimerCancelled], s.counts.cancelled)
 	case s.e.heap.len() != s.size() || in.inHeap != s.inHeap:
 		t.Fatalf("G24: %d timers are in the heap, and callers know of %d; want %d, %d", s.e.heap.len(), in.inHeap, s.size(), s.inHeap)
 	case in.nCancelled != cancelled:

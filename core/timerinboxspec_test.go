@@ -34,7 +34,7 @@ func TestPropG8TimerInbox(t *testing.T) {
 // inboxSpec specifies the timers of an executor.
 type inboxSpec struct {
 	e       *Executor
-	traced  *kindsOfTrace
+	traced  kindsOfTrace
 	policy  TimersAtShutdown
 	horizon int64
 	purged  int64
@@ -61,13 +61,8 @@ type inboxTimer struct {
 	watched        <-chan struct{} // Done of the present run
 }
 
-// kindsOfTrace counts the traced events of each kind.
-type kindsOfTrace struct{ n map[EventKind]int64 }
-
-func (k *kindsOfTrace) Trace(ev Event) { k.n[ev.Kind]++ }
-
 func newInboxSpec(t *rapid.T) *inboxSpec {
-	s := &inboxSpec{horizon: noDeadline, purged: noDeadline, traced: &kindsOfTrace{map[EventKind]int64{}}}
+	s := &inboxSpec{horizon: noDeadline, purged: noDeadline, traced: kindsOfTrace{}}
 	s.policy = rapid.SampledFrom([]TimersAtShutdown{CancelTimers, RunDueTimers, RunTimersUntilTimeout, RunTimersUntilTimeout}).Draw(t, "policy")
 	e, err := NewExecutor(WithTimersAtShutdown(s.policy), WithTracer(s.traced))
 	if err != nil {
@@ -290,7 +285,7 @@ func (s *inboxSpec) size() (n int) {
 	return n
 }
 
-func (s *inboxSpec) purge(*rapid.T) {
+func (s *inboxSpec) purge(t *rapid.T) {
 	if s.purged != s.horizon {
 		s.purged = s.horizon
 		removed := false
@@ -309,6 +304,16 @@ func (s *inboxSpec) purge(*rapid.T) {
 	}
 	defer s.e.leave(s.e.enter())
 	s.e.purgeTimers()
+	if s.horizon == noDeadline {
+		return
+	}
+	heap, late := s.e.heap, &Timer{at: s.horizon + 1}
+	s.e.heap = timerHeap{}
+	s.e.heap.push(late)
+	if s.e.purgeTimers(); s.e.heap.len() != 1 {
+		t.Fatalf("G11: the heap is purged again for the horizon %d: each turn would take time for each timer", s.horizon)
+	}
+	s.e.heap = heap
 }
 
 // begin takes the first timer from the heap, and begins its run, unless it has ended or moved meanwhile.

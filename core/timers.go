@@ -82,7 +82,7 @@ func (in *timerInbox) unlink(t *Timer) {
 			in.added = t.next
 		}
 	}
-	t.prev, t.next, t.place = nil, nil, placeNowhere
+	t.prev, t.next = nil, nil
 }
 
 // drainTimerInbox puts added timers into the heap, removes cancelled timers, and puts
@@ -163,9 +163,6 @@ func (e *Executor) endTimer(t *Timer, err *error) {
 // compare two errors is a call of the runtime, and a cancelled timer would need four.
 func (c *timerCounts) end(t *Timer, err *error) {
 	t.state, t.fn, t.err = timerOver, nil, err
-	if t.place < placeChanged { // else the loop takes it from the list of changed timers
-		t.place = placeNowhere
-	}
 	t.at = t.ranAt
 	if t.done != nil {
 		close(t.done)
@@ -211,7 +208,7 @@ func (e *Executor) beginTimer(t *Timer, now int64) func() {
 	if len(e.meters) > 0 {
 		e.meterTimer(t, now)
 	}
-	t.state, t.place, t.ranAt = timerRunning, placeNowhere, t.at
+	t.state, t.ranAt = timerRunning, t.at
 	return t.fn
 }
 
@@ -257,7 +254,7 @@ func (e *Executor) rearm(t *Timer, now int64, jitter time.Duration) {
 		e.endTimer(t, &ErrCancelled)
 		return
 	}
-	t.state, t.place = timerWaiting, placeHeap
+	t.state = timerWaiting
 	e.timers.inHeap = e.heap.push(t)
 }
 
