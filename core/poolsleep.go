@@ -209,11 +209,9 @@ func (w *worker) traceUnpark() {
 }
 
 // nextDeadline returns when a worker must act without a wake-up: at the first timer, or at the end
-// of the quiet period if the pool is drained. Requires mu.
+// of the quiet period if the pool is drained. A pool that has failed has neither. Requires mu.
 func (p *Pool) nextDeadline() int64 {
 	switch {
-	case p.failed.Load():
-		return noDeadline
 	case p.heap.len() > 0:
 		return p.heap.first()
 	case State(p.state.Load()) == StateShuttingDown && p.drained():

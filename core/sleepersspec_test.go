@@ -167,7 +167,6 @@ func TestPropG12Sleepers(t *testing.T) {
 			"not started": func(*rapid.T) { p.gate ^= gateNotStarted },
 			"state": func(t *rapid.T) {
 				p.state.Store(int32(rapid.SampledFrom([]State{StateStarted, StateShuttingDown, StateShutdown}).Draw(t, "state")))
-				p.failed.Store(rapid.IntRange(0, 3).Draw(t, "failed") == 0)
 				p.shutdown.calledAt, p.shutdown.quiet = times.Draw(t, "called at"), time.Duration(times.Draw(t, "quiet"))
 				p.lastEnd, p.busy = times.Draw(t, "last end"), rapid.IntRange(0, 1).Draw(t, "busy")
 			},
@@ -195,8 +194,6 @@ func TestPropG12Sleepers(t *testing.T) {
 func deadlineOf(p *Pool) int64 {
 	idle := p.busy == 0 && p.queue.Size() == 0 && p.internal.len() == 0
 	switch {
-	case p.failed.Load():
-		return noDeadline
 	case p.heap.len() > 0:
 		return p.heap.first()
 	case p.state.Load() != int32(StateShuttingDown) || !idle:
