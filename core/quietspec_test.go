@@ -48,8 +48,9 @@ func TestPropG10QuietPeriod(t *testing.T) {
 			steps[i] = s
 		}
 		owned := rapid.Bool().Draw(rt, "clock of the user")
+		pool := (kind == "task" || kind == "timer") && rapid.Bool().Draw(rt, "pool of one worker")
 		checkInBubble(t, rt, func(t *testing.T) string {
-			got, want := playQuiet(t, kind, call, quiet, owned, steps), closeOfQuiet(call, quiet, steps)
+			got, want := playQuiet(t, kind, call, quiet, owned, pool, steps), closeOfQuiet(call, quiet, steps)
 			if got != want {
 				return fmt.Sprintf("G10: a call at %v with a quiet period of %v closes at %v, want %v: %s, %v", call, quiet, got, want, kind, steps)
 			}
@@ -59,7 +60,7 @@ func TestPropG10QuietPeriod(t *testing.T) {
 }
 
 // playQuiet returns when admission is closed.
-func playQuiet(t *testing.T, kind string, call, quiet time.Duration, owned bool, steps []quietStep) time.Duration {
+func playQuiet(t *testing.T, kind string, call, quiet time.Duration, owned, pool bool, steps []quietStep) time.Duration {
 	opts := []core.Option{
 		core.WithTimersAtShutdown(core.RunTimersUntilTimeout),
 		core.WithPanicHandler(func(*core.PanicError) { time.Sleep(handlerTakes) }),
@@ -67,7 +68,12 @@ func playQuiet(t *testing.T, kind string, call, quiet time.Duration, owned bool,
 	if owned {
 		opts = append(opts, core.WithClock(slowAlarms{}))
 	}
-	ex := coretest.NewExecutor(t, opts...)
+	var ex core.EventExecutor
+	if pool {
+		ex = coretest.NewPool(t, 1, opts...)
+	} else {
+		ex = coretest.NewExecutor(t, opts...)
+	}
 	coretest.OnLoop(t, ex, func() {})
 	synctest.Wait()
 	start := time.Now()
@@ -101,14 +107,14 @@ func playQuiet(t *testing.T, kind string, call, quiet time.Duration, owned bool,
 	return closed
 }
 
-func postQuiet(ex *core.Executor, kind string, body func()) (err error) {
+func postQuiet(ex core.EventExecutor, kind string, body func()) (err error) {
 	switch kind {
 	case "tail":
-		err = ex.ExecuteAfterIteration(body)
+		err = ex.(*core.Executor).ExecuteAfterIteration(body)
 	case "timer":
 		_, err = ex.Schedule(0, body)
 	case "hook":
-		_, err = ex.AddShutdownHook(body)
+		_, err = ex.(*core.Executor).AddShutdownHook(body)
 	default:
 		err = ex.Execute(body)
 	}

@@ -219,6 +219,12 @@ func (s *inboxSpec) cancel(t *rapid.T) {
 
 func (s *inboxSpec) reset(t *rapid.T) {
 	timer, at, onLoop := s.draw(t, nil), drawAt(t), rapid.Bool().Draw(t, "on the loop")
+	if s.running != nil && rapid.Bool().Draw(t, "of the running timer") {
+		timer = s.running
+	}
+	if s.horizon >= 0 && rapid.Bool().Draw(t, "to the horizon") {
+		at = min(s.horizon, 9)
+	}
 	if timer == nil {
 		return
 	}

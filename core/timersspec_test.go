@@ -53,7 +53,7 @@ func TestPropG7TimersUntilTheEnd(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		calls := program.Draw(rt, "calls")
 		policy := rapid.SampledFrom(append(policies, core.RunTimersUntilTimeout)).Draw(rt, "policy")
-		pool := rapid.Bool().Draw(rt, "pool")
+		pool, traced := rapid.Bool().Draw(rt, "pool"), rapid.Bool().Draw(rt, "traced")
 		end := timersEnd{at: rapid.IntRange(0, len(calls)).Draw(rt, "shutdown before call"), op: rapid.SampledFrom([]string{"graceful", "graceful", "now"}).Draw(rt, "shutdown")}
 		if end.op == "graceful" {
 			end.quiet = time.Duration(rapid.SampledFrom([]int{0, 0, 1, 3}).Draw(rt, "quiet")) * time.Millisecond
@@ -65,12 +65,26 @@ func TestPropG7TimersUntilTheEnd(t *testing.T) {
 		}
 		checkInBubble(t, rt, func(t *testing.T) string {
 			p := &timersPlay{spec: &timersSpec{policy: policy, horizon: forever}, start: time.Now()}
-			if pool {
-				p.ex = coretest.NewPool(t, 1, core.WithTimersAtShutdown(policy))
-			} else {
-				p.ex = coretest.NewExecutor(t, core.WithTimersAtShutdown(policy))
+			logger, log := textLogger()
+			opts := []core.Option{core.WithTimersAtShutdown(policy), core.WithLogger(logger)}
+			if traced {
+				opts = append(opts, core.WithTracer(&p.traced))
 			}
-			return p.run(t, calls, end)
+			if pool {
+				p.ex = coretest.NewPool(t, 1, opts...)
+			} else {
+				p.ex = coretest.NewExecutor(t, opts...)
+			}
+			if wrong := p.run(t, calls, end); wrong != "" {
+				return wrong
+			}
+			if n := len(strings.Fields(p.traced.text(core.EventTimerCancelled))); traced && int64(n) != p.spec.counts.TimersCancelled {
+				return fmt.Sprintf("G20: %d ends of cancelled timers were traced, want %d", n, p.spec.counts.TimersCancelled)
+			}
+			if text := log.String(); strings.Contains(text, "panic") {
+				return fmt.Sprintf("G14: nothing has panicked, and the log is %q", text)
+			}
+			return ""
 		})
 	})
 }
@@ -80,6 +94,8 @@ type timersPlay struct {
 	ex    core.EventExecutor
 	spec  *timersSpec
 	start time.Time
+
+	traced recorder
 
 	mu   sync.Mutex // guards the fields below: the race detector does not see that time orders them
 	real []*core.Timer
