@@ -115,11 +115,12 @@ func (p clockProgram) run(t *testing.T, clock *failingClock) string {
 			timers = append(timers, timer)
 		}
 	}
-	time.Sleep(time.Second)
+	time.Sleep(time.Second + 500*time.Microsecond) // nothing else happens then
+	synctest.Wait()
 	want := [2]time.Duration{}
 	switch {
 	case p.shutdown == "graceful":
-		if report := ex.Termination().Report(); ex.State() < core.StateShuttingDown && report.Quiet == 0 {
+		if ex.State() < core.StateShuttingDown {
 			want = [2]time.Duration{time.Second, time.Minute}
 		}
 		coretest.MustShutdownGracefully(t, ex, time.Second, time.Minute)
