@@ -177,6 +177,9 @@ func TestPropG12Sleepers(t *testing.T) {
 				if p.live != s.live() || p.starting != len(s.starting) || p.wakes != s.claims || traced[EventWake] != s.claims {
 					t.Fatalf("G20: %d workers, %d of them start, %d wake-ups, %d traced; want %d, %d, %d", p.live, p.starting, p.wakes, traced[EventWake], s.live(), len(s.starting), s.claims)
 				}
+				if workers := p.stats().Workers; int(workers) != s.live()-len(s.starting) {
+					t.Fatalf("G20: the stats have %d workers, want %d that have started", workers, s.live()-len(s.starting))
+				}
 				for _, w := range slices.Concat(s.idle, s.woken, s.awake, s.starting) {
 					if asleep := !slices.Contains(s.awake, w) && !slices.Contains(s.starting, w); w.parked != asleep || w.woken != slices.Contains(s.woken, w) {
 						t.Fatalf("G12: a worker sleeps %v, woken %v; want %v", w.parked, w.woken, asleep)
