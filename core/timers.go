@@ -66,8 +66,7 @@ func (c *timerCounts) accept(t *Timer) {
 func (in *timerInbox) add(t *Timer) {
 	t.place = placeAdded
 	if in.added == nil {
-		t.prev, t.next, in.added = t, t, t
-		return
+		in.added, t.prev = t, t // the statement below makes it a ring of one
 	}
 	first, last := in.added, in.added.prev
 	t.prev, t.next, last.next, first.prev = last, first, t, t
@@ -89,6 +88,7 @@ func (in *timerInbox) unlink(t *Timer) {
 // moved timers at their new place. Requires mu; loop only.
 func (e *Executor) drainTimerInbox() (news bool) {
 	in := &e.timers
+	news = in.changed != nil || in.added != nil
 	for in.changed != nil {
 		t := in.changed
 		in.changed, t.next, t.place = t.next, nil, placeNowhere
@@ -96,13 +96,11 @@ func (e *Executor) drainTimerInbox() (news bool) {
 		if t.state == timerWaiting { // moved
 			e.placeTimer(t)
 		}
-		news = true
 	}
 	in.nCancelled = 0
 	for in.added != nil {
 		t := in.added
 		in.unlink(t)
-		news = true
 		e.placeTimer(t)
 	}
 	in.inHeap = e.heap.len()
