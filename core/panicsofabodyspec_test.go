@@ -82,3 +82,28 @@ func TestPropG14PanicsOfOneBody(t *testing.T) {
 		})
 	})
 }
+
+// The panic handler is called for a panic that Stats counts already (G14), also on a goroutine that
+// is not the loop.
+func TestG14StatsCountAPanicBeforeItsReport(t *testing.T) {
+	for _, pool := range []bool{false, true} {
+		var counted []int64
+		var stats func() core.Stats
+		handler := core.WithPanicHandler(func(*core.PanicError) { counted = append(counted, stats().Panicked) })
+		var ex core.EventExecutor
+		if pool {
+			p := coretest.NewPool(t, 1, handler)
+			ex, stats = p, p.Stats
+		} else {
+			e := coretest.NewExecutor(t, handler)
+			ex, stats = e, e.Stats
+		}
+		coretest.MustExecute(t, ex, panics)
+		ex.Shutdown()
+		coretest.AwaitDone(t, ex)
+		core.Submit(ex, give(1)).OnDone(func(int, error) { panics() }) // refused: the listener runs here
+		if want := []int64{1, 2}; !slices.Equal(counted, want) {
+			t.Errorf("pool %v: the handler reads %v panics, want %v", pool, counted, want)
+		}
+	}
+}
