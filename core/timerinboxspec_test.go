@@ -112,12 +112,20 @@ func (s *inboxSpec) steps() map[string]func(*rapid.T) {
 			if rapid.IntRange(0, 2).Draw(t, "not yet") > 0 {
 				return
 			}
-			s.horizon = min(s.horizon, rapid.Int64Range(-1, 9).Draw(t, "horizon"))
+			horizon := rapid.Int64Range(-1, 9).Draw(t, "horizon")
+			moved := s.draw(t, func(timer *inboxTimer) bool { return !timer.over && timer.inHeap && timer.at < timer.key })
+			if moved != nil && rapid.Bool().Draw(t, "the deadline of a moved timer") {
+				horizon = moved.at // it runs, and its old deadline is after the horizon
+			}
+			s.horizon = min(s.horizon, horizon)
 			s.closed = s.closed || rapid.Bool().Draw(t, "close")
 			s.decided = s.closed || s.policy != RunTimersUntilTimeout
 			s.e.shutdown.called, s.e.timers.horizon = true, s.horizon
 			if s.closed {
 				s.e.gate |= gateClosed
+			}
+			if rapid.Bool().Draw(t, "purge at once") {
+				s.purge(t)
 			}
 		},
 		"sleep": func(t *rapid.T) {
