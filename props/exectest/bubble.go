@@ -111,6 +111,7 @@ func oneRun(factory func() Subject, p program, c *config, alive func() int) run 
 		settle()
 		r.left, r.done = alive()-base, true
 	}
+	d.endIfUnasked()
 	abandon(s)
 	return r
 }

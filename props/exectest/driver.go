@@ -2,6 +2,7 @@ package exectest
 
 import (
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -52,6 +53,20 @@ func (d *driver) drive(p program, settle func()) {
 	settle()
 	close(d.quit)
 	d.watch.Wait()
+}
+
+// endIfUnasked ends a subject on which the program has made no shutdown call, and leaves it out of
+// the log. A program has one, but if shrink has left only one in a body, the subject may not run
+// that body.
+func (d *driver) endIfUnasked() {
+	shuts := func(e history.Event) bool { return e.Kind == history.Invoke && e.Op.Shuts() }
+	if slices.ContainsFunc(d.log.Events(), shuts) {
+		return
+	}
+	deadline := time.NewTimer(4 * hammerTimeout)
+	defer deadline.Stop()
+	go func() { _ = d.subject.Shutdown(0, hammerTimeout) }() // it may block, and the run must end
+	within(d.subject.Done(), deadline)
 }
 
 // within waits for the channel, and reports whether it was closed in time.
