@@ -66,10 +66,11 @@ func (c *timerCounts) accept(t *Timer) {
 func (in *timerInbox) add(t *Timer) {
 	t.place = placeAdded
 	if in.added == nil {
-		in.added, t.prev = t, t // the statement below makes it a ring of one
+		in.added, t.prev, t.next = t, t, t
+	} else {
+		first, last := in.added, in.added.prev
+		t.prev, t.next, last.next, first.prev = last, first, t, t
 	}
-	first, last := in.added, in.added.prev
-	t.prev, t.next, last.next, first.prev = last, first, t, t
 }
 
 func (in *timerInbox) unlink(t *Timer) {

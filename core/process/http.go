@@ -292,7 +292,7 @@ func (h *httpServer) end(ctx context.Context) error {
 	return err
 }
 
-// untilIdle returns a channel that is closed when no handler runs.
+// untilIdle returns a channel that is closed when no handler runs. Only the last channel is: end calls it once.
 func (h *httpServer) untilIdle() <-chan struct{} {
 	h.mu.Lock()
 	defer h.mu.Unlock()
