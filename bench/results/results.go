@@ -45,11 +45,11 @@ type verdicts struct {
 		Rate     float64 `json:"programs_per_processor_second"`
 	} `json:"virtual"`
 	Interleave struct {
-		Schedules   int     `json:"schedules"`
-		Classes     int     `json:"classes"`
-		StepsPerSec float64 `json:"steps_per_second"`
-		Rate        float64 `json:"schedules_per_processor_second"`
-		Speed       []struct {
+		Schedules int     `json:"schedules"`
+		Classes   int     `json:"classes"`
+		StepRate  float64 `json:"steps_per_processor_second"`
+		Rate      float64 `json:"schedules_per_processor_second"`
+		Speed     []struct {
 			Program   string  `json:"program"`
 			Steps     float64 `json:"steps_per_second"`
 			Schedules float64 `json:"schedules_per_second"`

@@ -12,18 +12,18 @@ import (
 
 // scheduleReport is what the interleave lane did.
 type scheduleReport struct {
-	Schedules   int            `json:"schedules"`
-	Classes     int            `json:"classes"` // that differ in what happens before what
-	StepsPerSec float64        `json:"steps_per_second"`
-	Rate        float64        `json:"schedules_per_processor_second"` // with the judge; Speed has the scheduler alone
-	Exhausted   lane.Exhausted `json:"exhausted"`
-	Speed       []lane.Speed   `json:"speed"`
-	Fairness    map[string]int `json:"needs_fairness"`
+	Schedules int            `json:"schedules"`
+	Classes   int            `json:"classes"` // that differ in what happens before what
+	StepRate  float64        `json:"steps_per_processor_second"`
+	Rate      float64        `json:"schedules_per_processor_second"` // with the judge; Speed has the scheduler alone
+	Exhausted lane.Exhausted `json:"exhausted"`
+	Speed     []lane.Speed   `json:"speed"`
+	Fairness  map[string]int `json:"needs_fairness"`
 	lane.Coverage
 }
 
 func schedulesOf(r lane.Result) scheduleReport {
-	s := scheduleReport{Schedules: r.Runs, Classes: r.Classes, StepsPerSec: r.StepsPerSec, Rate: r.Rate(), Speed: r.Speed, Fairness: r.Fairness, Coverage: r.Coverage}
+	s := scheduleReport{Schedules: r.Runs, Classes: r.Classes, StepRate: r.StepRate, Rate: r.Rate(), Speed: r.Speed, Fairness: r.Fairness, Coverage: r.Coverage}
 	if r.Exhausted != nil {
 		s.Exhausted = *r.Exhausted
 	}
@@ -44,7 +44,7 @@ func (v *verification) interleaveLane(g props.Guarantee) laneReport {
 
 // print says how much of the schedules was seen.
 func (s scheduleReport) print(w io.Writer) {
-	fmt.Fprintf(w, "schedules %d of %d classes, %.2f million steps/s; of %d small scenarios every schedule was seen:", s.Schedules, s.Classes, s.StepsPerSec/1e6, s.Exhausted.Scenarios)
+	fmt.Fprintf(w, "schedules %d of %d classes; of %d small scenarios every schedule was seen:", s.Schedules, s.Classes, s.Exhausted.Scenarios)
 	for _, bound := range slices.Sorted(maps.Keys(s.Exhausted.To)) {
 		fmt.Fprintf(w, " to %d preemptions of %d;", bound, s.Exhausted.To[bound])
 	}
@@ -56,7 +56,7 @@ func (s scheduleReport) print(w io.Writer) {
 	}
 	fmt.Fprintf(w, "; %d places needed fairness\n", len(s.Fairness))
 	if s.Rate > 0 {
-		fmt.Fprintf(w, "         judged,          %23.0f runs per second of processor time\n", s.Rate)
+		fmt.Fprintf(w, "         judged,          %21.2f million steps/s, %6.0f runs/s of processor time\n", s.StepRate/1e6, s.Rate)
 	}
 	for _, speed := range s.Speed {
 		fmt.Fprintf(w, "         scheduler alone, %v\n", speed)

@@ -104,14 +104,14 @@ func run(t *testing.T, bin string, args ...string) (string, int) {
 
 // summary is the last line of JSON that a run printed.
 type summary struct {
-	Seed        uint64         `json:"seed"`
-	Seconds     float64        `json:"seconds"`
-	Runs        int            `json:"runs"`
-	Scenarios   int            `json:"scenarios"`
-	Classes     int            `json:"classes"`
-	Histories   int            `json:"histories"`
-	StepsPerSec float64        `json:"steps_per_second"`
-	Exercised   map[string]int `json:"exercised"`
+	Seed      uint64         `json:"seed"`
+	Seconds   float64        `json:"seconds"`
+	Runs      int            `json:"runs"`
+	Scenarios int            `json:"scenarios"`
+	Classes   int            `json:"classes"`
+	Histories int            `json:"histories"`
+	StepRate  float64        `json:"steps_per_processor_second"`
+	Exercised map[string]int `json:"exercised"`
 
 	Speed []lanes.Speed `json:"speed"`
 	lanes.Coverage
@@ -157,8 +157,8 @@ func TestPropInterleave(t *testing.T) {
 		require.Equal(t, i+2, c.Depth)
 		require.True(t, 0 < c.Most && c.Most < 1 && c.Least <= c.Median && c.Median <= c.Most, "%+v", c)
 	}
-	t.Logf("seed %d: %d schedules of %d scenarios, %d happens-before classes, %d histories judged, %.2f million steps/s with judging",
-		s.Seed, s.Runs, s.Scenarios, s.Classes, s.Histories, s.StepsPerSec/1e6)
+	t.Logf("seed %d: %d schedules of %d scenarios, %d happens-before classes, %d histories judged, %.2f million steps per second of processor time",
+		s.Seed, s.Runs, s.Scenarios, s.Classes, s.Histories, s.StepRate/1e6)
 }
 
 // isTimeline checks that a page has columns, arrows and the states, is well formed, and

@@ -46,6 +46,36 @@ func TestKnownRecordings(t *testing.T) {
 	require.NotEqual(t, known, one)
 }
 
+// TestEachFieldOfAnEventIsInTheHash: all that a check may read of an event makes a recording
+// another one.
+func TestEachFieldOfAnEventIsInTheHash(t *testing.T) {
+	hash := func(e history.Event) uint64 {
+		return historyHash(&inprocess.Result{}, props.Recording{Events: []history.Event{{G: 7}, e}})
+	}
+	seen := map[uint64]string{hash(history.Event{}): "none"}
+	for i := range reflect.TypeFor[history.Event]().NumField() {
+		var e history.Event
+		name, f := reflect.TypeOf(e).Field(i).Name, reflect.ValueOf(&e).Elem().Field(i)
+		switch f.Kind() {
+		case reflect.Bool:
+			f.SetBool(true)
+		case reflect.Int, reflect.Int32, reflect.Int64:
+			f.SetInt(7)
+		case reflect.Pointer:
+			f.Set(reflect.New(f.Type().Elem()))
+		case reflect.String:
+			f.SetString("text")
+		default:
+			f.SetUint(7)
+		}
+		was, is := seen[hash(e)]
+		require.Equal(t, name == "N" || name == "Note", is, "%s gives the hash of %s", name, was)
+		seen[hash(e)] = name
+	}
+	last, other := history.Event{Outcome: 255}, history.Event{Cause: 255}
+	require.NotEqual(t, hash(last), hash(other))
+}
+
 // TestEachAnswerIsInTheHash: each field of Final makes a recording another one.
 func TestEachAnswerIsInTheHash(t *testing.T) {
 	hash := func(f props.Final) uint64 {

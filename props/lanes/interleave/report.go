@@ -19,8 +19,8 @@ func (e *exploration) fill() {
 	l.Undecided, l.Exercised = x.Undecided, x.Exercised
 	l.Classes, l.Histories, l.Steps = x.Classes, x.Histories, x.Steps
 	l.Processor = x.Processor.Seconds()
-	if sec := x.Elapsed.Seconds(); sec > 0 {
-		l.StepsPerSec = float64(x.Steps) / sec
+	if l.Processor > 0 {
+		l.StepRate = float64(x.Steps) / l.Processor
 	}
 	l.Coverage = lane.Coverage{
 		Unseen: x.Unseen(), NewClassRate: x.NewClassRate(e.before),
@@ -33,8 +33,8 @@ func (e *exploration) fill() {
 // text prints the last line in words.
 func (e *exploration) text(w io.Writer) {
 	l := e.line
-	fmt.Fprintf(w, "seed %d: %d schedules of %d scenarios, %d happens-before classes, %.0f %% of the last ones new, %.0f %% unseen; %d histories, %.2f million steps/s, %.0f schedules per second of processor time\n",
-		l.Seed, l.Runs, l.Scenarios, l.Classes, 100*l.NewClassRate, 100*l.Unseen, l.Histories, l.StepsPerSec/1e6, l.Rate())
+	fmt.Fprintf(w, "seed %d: %d schedules of %d scenarios, %d happens-before classes, %.0f %% of the last ones new, %.0f %% unseen; %d histories; per second of processor time %.2f million steps, %.0f schedules\n",
+		l.Seed, l.Runs, l.Scenarios, l.Classes, 100*l.NewClassRate, 100*l.Unseen, l.Histories, l.StepRate/1e6, l.Rate())
 	e.before.text(w)
 	if n := len(l.Fairness); n > 0 {
 		fmt.Fprintf(w, "at %d places of core a goroutine ran while others waited, until it was interrupted\n", n)
