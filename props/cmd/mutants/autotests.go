@@ -180,10 +180,22 @@ func (r *testRunner) try(t tests, m mutant.Mutant, dir string) (what string, kil
 			return "", false, err
 		}
 		if !passed && !sawTooLittle(out) {
-			return strings.TrimSpace(failed + " " + firstComplaint(out)), true, nil
+			return strings.TrimSpace(failed + " " + firstComplaint(out)), true, r.stillPass(again)
 		}
 	}
 	return "", false, nil
+}
+
+// stillPass returns an error if tests that failed with a mutant now fail without one too: then
+// the machine is the reason, for example a full disk.
+func (r *testRunner) stillPass(t tests) (err error) {
+	t.number = 0
+	for range confirmations {
+		if _, err = r.withoutMutant(t); err == nil {
+			return nil
+		}
+	}
+	return err
 }
 
 // failedTest is the first test of the top level that failed, or that ran when the program
