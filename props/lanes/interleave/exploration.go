@@ -151,7 +151,8 @@ func (e *exploration) turn(round, i int) (bool, error) {
 		}
 		e.x.Forget()
 		e.x.Sample = 0
-		if (round+i+k)%2 == 0 { // a trace takes as long as several schedules
+		// A trace takes as long as several schedules, and most pairs are in generated programs.
+		if (isGenerated(sc) || e.scenario != "") && (round+i+k)%2 == 0 {
 			e.x.Sample = 1 + (round+i)%min(n, perGenerated) // of another strategy each time
 		}
 		e.done.Scenarios++
