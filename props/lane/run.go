@@ -29,19 +29,20 @@ type Result struct {
 	Processor float64           `json:"processor_seconds,omitempty"` // that the runs took; other load on the machine does not change it
 
 	// Of the interleave lane, whose runs are schedules.
-	Shard     string         `json:"shard,omitempty"` // from 1
-	Scenarios int            `json:"scenarios,omitempty"`
-	Classes   int            `json:"classes"` // that differ in what happens before what
-	Histories int            `json:"histories,omitempty"`
-	Unrefined int            `json:"unrefined,omitempty"` // judged by the predicates, not by the model
-	Steps     int            `json:"steps,omitempty"`
-	StepRate  float64        `json:"steps_per_processor_second"` // with the judge
-	Exhausted *Exhausted     `json:"exhausted"`
-	Speed     []Speed        `json:"speed"`          // of the scheduler alone: nothing is judged
-	Fairness  map[string]int `json:"needs_fairness"` // by place: schedules in which a goroutine was made to give way
-	FoundBy   string         `json:"found_by,omitempty"`
-	Schedule  int            `json:"schedule,omitempty"` // that found it
-	Switches  int            `json:"switches,omitempty"` // of it, made smaller
+	Shard       string         `json:"shard,omitempty"` // from 1
+	Scenarios   int            `json:"scenarios,omitempty"`
+	Classes     int            `json:"classes"` // that differ in what happens before what
+	Histories   int            `json:"histories,omitempty"`
+	Unrefined   int            `json:"unrefined,omitempty"` // judged by the predicates, not by the model
+	Steps       int            `json:"steps,omitempty"`
+	StepsPerSec float64        `json:"steps_per_second"`           // that passed
+	StepRate    float64        `json:"steps_per_processor_second"` // with the judge, like Rate
+	Exhausted   *Exhausted     `json:"exhausted"`
+	Speed       []Speed        `json:"speed"`          // of the scheduler alone: nothing is judged
+	Fairness    map[string]int `json:"needs_fairness"` // by place: schedules in which a goroutine was made to give way
+	FoundBy     string         `json:"found_by,omitempty"`
+	Schedule    int            `json:"schedule,omitempty"` // that found it
+	Switches    int            `json:"switches,omitempty"` // of it, made smaller
 	Coverage
 
 	Ending Ending `json:"-"`

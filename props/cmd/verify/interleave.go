@@ -12,18 +12,19 @@ import (
 
 // scheduleReport is what the interleave lane did.
 type scheduleReport struct {
-	Schedules int            `json:"schedules"`
-	Classes   int            `json:"classes"` // that differ in what happens before what
-	StepRate  float64        `json:"steps_per_processor_second"`
-	Rate      float64        `json:"schedules_per_processor_second"` // with the judge; Speed has the scheduler alone
-	Exhausted lane.Exhausted `json:"exhausted"`
-	Speed     []lane.Speed   `json:"speed"`
-	Fairness  map[string]int `json:"needs_fairness"`
+	Schedules   int            `json:"schedules"`
+	Classes     int            `json:"classes"`                        // that differ in what happens before what
+	StepsPerSec float64        `json:"steps_per_second"`               // that passed
+	StepRate    float64        `json:"steps_per_processor_second"`     // with the judge, like Rate
+	Rate        float64        `json:"schedules_per_processor_second"` // with the judge; Speed has the scheduler alone
+	Exhausted   lane.Exhausted `json:"exhausted"`
+	Speed       []lane.Speed   `json:"speed"`
+	Fairness    map[string]int `json:"needs_fairness"`
 	lane.Coverage
 }
 
 func schedulesOf(r lane.Result) scheduleReport {
-	s := scheduleReport{Schedules: r.Runs, Classes: r.Classes, StepRate: r.StepRate, Rate: r.Rate(), Speed: r.Speed, Fairness: r.Fairness, Coverage: r.Coverage}
+	s := scheduleReport{Schedules: r.Runs, Classes: r.Classes, StepsPerSec: r.StepsPerSec, StepRate: r.StepRate, Rate: r.Rate(), Speed: r.Speed, Fairness: r.Fairness, Coverage: r.Coverage}
 	if r.Exhausted != nil {
 		s.Exhausted = *r.Exhausted
 	}

@@ -19,6 +19,9 @@ func (e *exploration) fill() {
 	l.Undecided, l.Exercised = x.Undecided, x.Exercised
 	l.Classes, l.Histories, l.Steps = x.Classes, x.Histories, x.Steps
 	l.Processor = x.Processor.Seconds()
+	if sec := x.Elapsed.Seconds(); sec > 0 {
+		l.StepsPerSec = float64(x.Steps) / sec
+	}
 	if l.Processor > 0 {
 		l.StepRate = float64(x.Steps) / l.Processor
 	}
