@@ -1,7 +1,9 @@
 package watch_test
 
 import (
+	"cmp"
 	"fmt"
+	"iter"
 	"log/slog"
 	"slices"
 	"strings"
@@ -20,12 +22,20 @@ type foreign struct{ core.EventExecutor }
 // embedding is a type of a user.
 type embedding struct{ *core.Executor }
 
+// team is a group that core did not make.
+type team struct {
+	core.EventExecutor
+	members []core.EventExecutor
+}
+
+func (g team) All() iter.Seq[core.EventExecutor] { return slices.Values(g.members) }
+
 // drawSubject makes an argument of Watch with a name. It returns the names under which it is listed if no name is in use,
 // or the error.
 func drawSubject(t *testing.T, r *rapid.T) (ex core.EventExecutor, listed []string, wrong string) {
 	name := rapid.SampledFrom([]string{"a", "b", "a#2"}).Draw(r, "name")
 	named := core.WithName(name)
-	switch kind := rapid.SampledFrom([]string{"executor", "pool", "loop", "group", "loops", "embedding", "nil", "foreign"}).Draw(r, "kind"); kind {
+	switch kind := rapid.SampledFrom([]string{"executor", "pool", "loop", "group", "loops", "embedding", "team", "nil", "foreign"}).Draw(r, "kind"); kind {
 	case "executor":
 		return coretest.NewExecutor(t, named), []string{name}, ""
 	case "embedding":
@@ -46,13 +56,20 @@ func drawSubject(t *testing.T, r *rapid.T) (ex core.EventExecutor, listed []stri
 			return coretest.NewGroup(t, n, named), listed, ""
 		}
 		return coretest.NewExecutorGroup(t, n, named), listed, ""
+	case "team":
+		all := team{}
+		for range rapid.IntRange(0, 2).Draw(r, "members") {
+			member, names, refused := drawSubject(t, r)
+			all.members, listed, wrong = append(all.members, member), append(listed, names...), cmp.Or(wrong, refused)
+		}
+		return all, listed, wrong
 	case "nil":
 		return nil, nil, "it is nil, want an executor"
 	}
 	return foreign{}, nil, "it is a watch_test.foreign, want a *core.Executor"
 }
 
-// TestPropSubjects: Watch lists each executor, and each child of a group, in order and under a name that no other has; or,
+// TestPropSubjects: Watch lists each executor, and each child of a group or of a type with the method All, in order and under a name that no other has; or,
 // if one argument is no executor, it says which, and lists none. It starts none of them (G17). A nil group or listener
 // is logged and not listed.
 func TestPropSubjects(t *testing.T) {

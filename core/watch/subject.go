@@ -14,6 +14,7 @@ type subject struct {
 	name   string
 	ended  func() bool
 	source source
+	stack  func(core.RunningBody) string // of an executor; nil for others, whose bodies do not stall
 	status Status
 	seen   map[core.RunningBody]*stalling
 }
@@ -21,7 +22,6 @@ type subject struct {
 // source reads a subject. read fills st, and returns the waits since the last call.
 type source interface {
 	read(now time.Time, st *Status) []time.Duration
-	stack(core.RunningBody) string
 	close()
 }
 
@@ -108,8 +108,7 @@ func (f functions) read(now time.Time, st *Status) []time.Duration {
 	return nil
 }
 
-func (functions) stack(core.RunningBody) string { return "" }
-func (functions) close()                        {}
+func (functions) close() {}
 
 // WatchListener adds the counters of a listener under the given name. The Watcher drops a
 // listener that has closed. A nil listener is logged and ignored.
@@ -130,5 +129,4 @@ func (l listener) read(_ time.Time, st *Status) []time.Duration {
 	return nil
 }
 
-func (listener) stack(core.RunningBody) string { return "" }
-func (listener) close()                        {}
+func (listener) close() {}

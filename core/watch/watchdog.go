@@ -56,7 +56,7 @@ func (s *subject) watchdog(passed, limit time.Duration) (stalls []Stall) {
 		if limit < 0 || b.reported || b.ran < limit {
 			continue
 		}
-		if stack := s.source.stack(r.body); stack != "" { // otherwise it has just ended
+		if stack := s.stack(r.body); stack != "" { // otherwise it has just ended
 			b.reported = true
 			s.status.Stalls++
 			stalls = append(stalls, Stall{Name: s.name, Body: r.body.Kind, For: b.ran, Stack: stack})

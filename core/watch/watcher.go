@@ -81,7 +81,8 @@ func subjectsOf(ex core.EventExecutor) ([]*subject, error) {
 		NewMeter() *core.Meter
 	}:
 		_, pool := ex.(interface{ Resize(int) error })
-		return []*subject{{name: ex.Name(), ended: terminated(ex.Termination()), source: &executorSource{ex: ex, pool: pool}}}, nil
+		source := &executorSource{ex: ex, pool: pool}
+		return []*subject{{name: ex.Name(), ended: terminated(ex.Termination()), source: source, stack: source.stack}}, nil
 	case interface {
 		All() iter.Seq[core.EventExecutor]
 	}:
