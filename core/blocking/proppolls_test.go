@@ -69,6 +69,7 @@ type polls struct {
 	conn *scriptedConn
 
 	watched, pending bool // a wake-up is pending
+	token            bool // of a waker that came as the deadline of the last sleep passed
 	unread           bool // n bytes and err were read, and not taken
 	n                int
 	err              error
@@ -162,6 +163,20 @@ func (s *polls) step(call pollCall) string {
 			return err.Error()
 		}
 		return ""
+	case "late token":
+		s.lateToken()
+		return ""
+	case "remove", "reopen":
+		s.watched = false
+		if call.Name == "reopen" {
+			return errorText(s.p.Reopen())
+		}
+		return errorText(s.p.Remove(connFD))
+	case "another descriptor":
+		if a, m, r := s.p.Add(0, 0, 1), s.p.Modify(0, core.Readable, 1), s.p.Remove(0); a != errOneConnection || m != errOneConnection || r != nil {
+			return fmt.Sprintf("Add, Modify and Remove of another descriptor: %v, %v, %v", a, m, r)
+		}
+		return ""
 	case "take":
 		return s.take()
 	case "poll":
@@ -186,6 +201,25 @@ func (s *polls) step(call pollCall) string {
 	return s.check()
 }
 
+func errorText(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+// lateToken is a Wake of a parked loop whose deadline has passed meanwhile, so that it does not take the token. A token
+// of an earlier waker may be there already.
+func (s *polls) lateToken() {
+	if s.pending {
+		return
+	}
+	s.p.sleep.Store(sleepParked)
+	s.p.Wake()
+	s.p.sleep.Store(sleepAwake)
+	s.token = true
+}
+
 // take takes what was read.
 func (s *polls) take() string {
 	if !s.unread {
@@ -205,12 +239,16 @@ func (s *polls) waits(d time.Duration) string {
 		until = began.Add(d)
 	}
 	parks := d > 0 && !s.watched && !s.pending
+	want := d
+	if parks && s.token {
+		want, s.token = 0, false
+	}
 	s.wait(d)
 	if err := s.p.Wait(until); err != nil {
 		return fmt.Sprintf("Wait: %v", err)
 	}
-	if took := time.Since(began); parks && took != d {
-		return fmt.Sprintf("G12: Wait of a paused connection took %v, want %v", took, d)
+	if took := time.Since(began); parks && took != want {
+		return fmt.Sprintf("G12: Wait of a paused connection took %v, want %v", took, want)
 	}
 	return ""
 }
@@ -242,6 +280,7 @@ func drawPollCalls(t *rapid.T) []pollCall {
 		{"wait", "wait", "wait", "take"},
 		{"14 polls", "poll", "poll", "take", "pause", "resume"},
 		{"wake", "wait", "wait", "poll", "take", "take", "pause", "resume", "resume"},
+		{"wake", "wait", "wait", "late token", "late token", "pause", "remove", "reopen", "resume", "another descriptor", "take"},
 	}).Draw(t, "kind"))
 	quiet := rapid.Bool().Draw(t, "quiet") // nothing is found
 	n := rapid.SampledFrom([]int{1, 5, 20, 80}).Draw(t, "at most")
@@ -261,7 +300,8 @@ func drawPollCalls(t *rapid.T) []pollCall {
 // TestPropPolls: Wait reads with the deadline of its caller, and returns at once if a wake-up is pending or
 // if the channel has not taken the input. After 16 calls that have found nothing, Wait polls first. A poll has a
 // deadline of 5 µs. Each 16th consecutive poll without a result has 1 ms, because on a busy processor the
-// shorter deadlines may pass before Read begins. A paused connection is not read (G12, G13).
+// shorter deadlines may pass before Read begins. A connection that is paused or removed is not read, and none is after
+// Reopen. A token that is left of an earlier sleep blocks no waker, and ends one sleep (G12, G13).
 func TestPropPolls(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		calls := drawPollCalls(rt)
@@ -272,6 +312,9 @@ func TestPropPolls(t *testing.T) {
 			s.p.attach(connection{s.conn, s.conn}, 4)
 			if err := s.p.Add(connFD, core.Readable, 7); err != nil {
 				wrong = err.Error()
+			}
+			if err := newConnPoller().Add(connFD, core.Readable, 7); err != errOneConnection {
+				wrong = fmt.Sprintf("Add without a connection: %v", err)
 			}
 			for i := 0; i < len(calls) && wrong == ""; i++ {
 				if wrong = s.step(calls[i]); wrong != "" {
