@@ -99,21 +99,18 @@ func (g *Group) acquire() (*child, error) {
 			return c, nil
 		}
 	}
-	return g.newChild()
+	return g.newChild(), nil
 }
 
 // newChild makes an executor. Requires mu.
-func (g *Group) newChild() (*child, error) {
+func (g *Group) newChild() *child {
 	poller := newConnPoller()
-	loop, err := core.NewEventLoop(append(slices.Clone(g.opts), core.WithPoller(poller))...)
-	if err != nil {
-		return nil, fmt.Errorf("blocking: %w", err)
-	}
+	loop, _ := core.NewEventLoop(append(slices.Clone(g.opts), core.WithPoller(poller))...) // NewGroup has checked the options
 	c := &child{loop: loop, poller: poller}
 	g.children, g.made = append(g.children, c), true
 	poller.closes = func() { g.childEnds(c) }
 	loop.Termination().OnDone(func(report core.Report, err error) { g.childDone(c, report, err) })
-	return c, nil
+	return c
 }
 
 // childEnds is called just before c ends, on the goroutine that ends it. If that

@@ -54,7 +54,7 @@ func (p *places) register() {
 		p.refused(ours, ch, err, core.ErrRejected, core.ErrShutdown)
 	case p.max > 0 && len(p.channels) == p.max:
 		p.refused(ours, ch, err, blocking.ErrTooManyChannels)
-		if !errors.As(err, &full) || full.Max != p.max {
+		if !errors.As(err, &full) || full.Max != p.max || err.Error() != fmt.Sprintf("blocking: too many channels: the group has %d open, which is its maximum", p.max) {
 			p.t.Fatalf("R177: Register: %v, want the maximum of %d", err, p.max)
 		}
 	case noDeadlines:
