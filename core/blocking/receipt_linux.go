@@ -41,7 +41,7 @@ func (t connection) unreceived() (n int, known bool, err error) {
 		return 0, false, nil
 	case broken != 0:
 		err = os.NewSyscallError("getsockopt", syscall.Errno(broken))
-		return n, true, fmt.Errorf("blocking: the connection broke before its peer had received everything: %w", err)
+		return 0, true, fmt.Errorf("blocking: the connection broke before its peer had received everything: %w", err)
 	}
 	return n, true, nil
 }
