@@ -74,7 +74,7 @@ func (ch *Channel) EventLoop() *core.EventLoop { return ch.loop }
 func (ch *Channel) IsOpen() bool {
 	ch.mu.Lock()
 	defer ch.mu.Unlock()
-	return ch.refuses(false) == nil && !ch.closing
+	return ch.refuses(false) == nil
 }
 
 // PendingBytes returns how many bytes Write has accepted and the connection has not
