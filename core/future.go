@@ -113,7 +113,7 @@ func waitError(ex EventExecutor) error {
 	if ex.InEventLoop() {
 		return ErrInEventLoop
 	}
-	if t := ex.Termination(); t != nil && t.waitError != nil {
+	if t := ex.Termination(); t != nil {
 		return t.waitError() // this also covers spawners, and wrappers of an executor
 	}
 	return nil
@@ -313,12 +313,10 @@ func (f *Future[T]) call(body func() (T, error)) {
 // runner returns the runner of the calling goroutine, if home, or an executor that home
 // wraps, runs on this goroutine; otherwise nil.
 func (f *Future[T]) runner() runner {
-	switch {
-	case f.home == nil || !f.home.InEventLoop():
+	if !f.home.InEventLoop() {
 		return nil
-	default:
-		return currentRunner()
 	}
+	return currentRunner()
 }
 
 // begin makes the future uncancellable and returns its body, or nil if it was

@@ -47,7 +47,7 @@ func TestPropG21GroupConstructor(t *testing.T) {
 			if s := child.State(); s != StateTerminated || child.Termination().Err() != nil {
 				t.Fatalf("G21: child %d is %v with %v, want Terminated, nil", i, s, child.Termination().Err())
 			}
-			if err := child.Execute(func() {}); !errors.Is(err, ErrRejected) {
+			if err := child.Execute(func() {}); !errors.Is(err, ErrRejected) || !errors.Is(err, ErrShutdown) {
 				t.Fatalf("G21: child %d accepts: %v", i, err)
 			}
 			if closed := child.poller.(*closeCounter).closed; closed != 1 {
