@@ -35,7 +35,7 @@ var futureBodies = map[string]func() (int, error){
 }
 
 // keptFuture is a future whose task a wrapper keeps, and runs as a task of the executor, inside
-// another task, or on a goroutine of no executor.
+// another task, as a task of another executor, or on a goroutine of no executor.
 type keptFuture struct {
 	end, on   string
 	cancelled bool // before its task runs
@@ -43,12 +43,13 @@ type keptFuture struct {
 
 // TestPropG8Futures: wherever a wrapper runs the task of a future, a cancelled one never begins, and any other
 // one begins once, completes with its result and cannot be cancelled then. A task counts as cancelled only
-// if it is the task of a cancelled future itself, and panics on the executor are reported (G3, G8, G14, G20).
+// if it is the task of a cancelled future itself, and panics on the executor are reported. Another executor has run the task
+// (G3, G8, G14, G20).
 func TestPropG8Futures(t *testing.T) {
 	ends := sortedKeys(futureBodies)
 	futures := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) keptFuture {
 		return keptFuture{
-			end: rapid.SampledFrom(ends).Draw(t, "end"), on: rapid.SampledFrom([]string{"task", "inside", "elsewhere"}).Draw(t, "on"),
+			end: rapid.SampledFrom(ends).Draw(t, "end"), on: rapid.SampledFrom([]string{"task", "inside", "another executor", "elsewhere"}).Draw(t, "on"),
 			cancelled: rapid.Bool().Draw(t, "cancelled"),
 		}
 	}), 1, 8)
@@ -68,6 +69,7 @@ func runFutureSpec(t *testing.T, pool bool, program []keptFuture) string {
 		k.EventExecutor = coretest.NewExecutor(t, core.WithPanicHandler(log.handle))
 	}
 	var want core.Stats
+	other, ranByOther := coretest.NewExecutor(t, core.WithPanicHandler(log.handle)), int64(0)
 	for i, p := range program {
 		begun := 0
 		f := core.Submit(&k, func() (int, error) { begun++; return futureBodies[p.end]() })
@@ -80,6 +82,9 @@ func runFutureSpec(t *testing.T, pool bool, program []keptFuture) string {
 			coretest.Must(t, k.EventExecutor.Execute(task))
 		case "inside":
 			coretest.Must(t, k.EventExecutor.Execute(func() { task() }))
+		case "another executor":
+			coretest.Must(t, other.Execute(task))
+			ranByOther++
 		default:
 			go task()
 		}
@@ -87,7 +92,7 @@ func runFutureSpec(t *testing.T, pool bool, program []keptFuture) string {
 		switch {
 		case p.cancelled && p.on == "task":
 			want.Cancelled++
-		case p.on != "elsewhere":
+		case p.on == "task" || p.on == "inside":
 			want.Ran++
 			if p.end == "panic" && !p.cancelled {
 				want.Panicked++
@@ -96,6 +101,9 @@ func runFutureSpec(t *testing.T, pool bool, program []keptFuture) string {
 		v, err := f.Wait(neverEnds)
 		if wrong := judgeFuture(p, v, err); wrong != "" || f.Cancel() || (begun == 1) == p.cancelled || begun > 1 {
 			return fmt.Sprintf("G8: future %d, %+v began %d times, and has %d, %v %s", i, p, begun, v, err, wrong)
+		}
+		if s := other.Stats(); s.Ran != ranByOther || s.Cancelled != 0 || s.Panicked != 0 {
+			return fmt.Sprintf("G20: after future %d, %+v, another executor has %+v, want %d that ran", i, p, s, ranByOther)
 		}
 		got := k.Stats()
 		if got.Cancelled != want.Cancelled || got.Ran != want.Ran || got.Panicked != want.Panicked || int64(len(log.all())) != want.Panicked {

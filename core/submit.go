@@ -63,8 +63,9 @@ func InvokeAll[T any](ctx context.Context, ex EventExecutor, fs ...func() (T, er
 	for i, f := range fs {
 		futures[i] = Submit(ex, f)
 		if err := refusal(futures[i]); err != nil {
-			cancelAll(futures[:i])
-			return futures[:i+1], err
+			futures = futures[:i+1]
+			cancelAll(futures)
+			return futures, err
 		}
 	}
 	for _, f := range futures {
