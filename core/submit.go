@@ -63,9 +63,9 @@ func InvokeAll[T any](ctx context.Context, ex EventExecutor, fs ...func() (T, er
 	for i, f := range fs {
 		futures[i] = Submit(ex, f)
 		if err := refusal(futures[i]); err != nil {
-			futures = futures[:i+1]
-			cancelAll(futures)
-			return futures, err
+			submitted := futures[:i+1]
+			cancelAll(submitted)
+			return submitted, err
 		}
 	}
 	for _, f := range futures {
