@@ -189,7 +189,6 @@ func (ch *Channel) shut(cause error) error {
 	ch.mu.Lock()
 	ch.leave()
 	alarms, cutBy := append(ch.deadline.alarms, ch.closeLimit.fired...), ch.cutBy
-	ch.deadline.alarms, ch.closeLimit.fired = nil, nil
 	ch.deadline.at = longPast // after this no further alarm is set
 	ch.mu.Unlock()
 	for _, a := range alarms {

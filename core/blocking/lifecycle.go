@@ -183,7 +183,7 @@ func (ch *Channel) drainNow() {
 		return
 	}
 	ch.receipt.crossed = ch.poller.hasEnd()
-	can := false
+	var can bool
 	err := ch.blocked(func() (err error) {
 		can, err = ch.conn.halfClose()
 		return err

@@ -93,7 +93,7 @@ const (
 var longPast = time.Unix(1, 0)
 
 func newConnPoller() *connPoller {
-	return &connPoller{token: make(chan struct{}, 1), events: make([]core.PollEvent, 0, 1)}
+	return &connPoller{token: make(chan struct{}, 1)}
 }
 
 // attach gives the poller a connection. Add begins to watch it. Loop only.

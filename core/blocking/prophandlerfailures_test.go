@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 
 	"eventide/core"
@@ -28,11 +30,13 @@ var failures = map[string]struct {
 
 // TestPropHandlerFailures: a handler method that does not return closes the channel, if it is open, with a cause that says
 // how the method has ended. No further input reaches the handler, Inactive and Unregistered follow, and a write
-// fails with the cause. The executor counts a panic and reports it once (G14, G22).
+// fails with the cause. The log has one line, which names the connection. The executor counts a panic and reports it once
+// (G14, G22).
 func TestPropHandlerFailures(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		where := rapid.SampledFrom([]string{"Active", "Read", "ReadComplete", "InputShutdown", "Inactive", "Unregistered"}).Draw(rt, "method")
 		how := rapid.SampledFrom([]string{"panic with an error", "panic with a number", "Goexit"}).Draw(rt, "how")
+		var log coretest.Log
 		reported := 0
 		g, err := blocking.NewGroup(0, core.WithPanicHandler(func(*core.PanicError) { reported++ }))
 		coretest.Must(t, err)
@@ -54,7 +58,7 @@ func TestPropHandlerFailures(t *testing.T) {
 			inputShutdown: func(*blocking.Channel) { method("InputShutdown") }, inactive: func(*blocking.Channel) { method("Inactive") },
 			unregistered: func(*blocking.Channel) { method("Unregistered") },
 			read:         func(*blocking.Channel, []byte) { method("Read") }, failed: func(*blocking.Channel, error) { method("Error") },
-		}, blocking.WithHalfClosure(where == "InputShutdown"))
+		}, blocking.WithHalfClosure(where == "InputShutdown"), blocking.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
 		coretest.Await(t, "Unregistered", last)
 		all := []string{"Active", "Read", "ReadComplete", "InputShutdown", "ReadComplete", "Inactive", "Unregistered"}
 		want, wantText := slices.Concat(all[:3], all[5:]), "EOF"
@@ -74,6 +78,10 @@ func TestPropHandlerFailures(t *testing.T) {
 		}
 		if err := ch.Write(nil).Err(); !errors.Is(err, cause) || text(err) != fmt.Sprintf("blocking: channel is closed: %v", cause) {
 			rt.Fatalf("G14: a write after a %s in %s: %v, want the cause %v", how, where, err, cause)
+		}
+		line := `level=ERROR msg="blocking: a handler method panicked or called runtime.Goexit, and its channel is closed" local=pipe remote=pipe`
+		if n, failures := strings.Count(log.String(), "\n"), strings.Count(log.String(), line); n != failures || failures != map[bool]int{true: 1}[failed] {
+			rt.Fatalf("G14: after a %s in %s the log is %q", how, where, log.String())
 		}
 		if n := map[bool]int64{false: 1}[byGoexit]; report.Panicked != n || int64(reported) != n {
 			rt.Fatalf("G14: after a %s in %s %d panics are counted and %d reported, want %d", how, where, report.Panicked, reported, n)
