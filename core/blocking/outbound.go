@@ -25,7 +25,7 @@ type outbound struct {
 // writes, by number, because an empty write has the same offset as its predecessor.
 type waiter struct {
 	f       WriteFuture
-	promise *core.Promise[int]
+	promise *core.Promise[struct{}]
 }
 
 const (

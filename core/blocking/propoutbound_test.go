@@ -21,14 +21,14 @@ type outboundSpec struct {
 	ends    []int  // the offset after each write
 	piece   []byte // in flight, or nil
 	waiting []waitingFuture
-	done    []weak.Pointer[core.Promise[int]]
+	done    []weak.Pointer[core.Promise[struct{}]]
 }
 
 // waitingFuture is a pending future of a write.
 type waitingFuture struct {
 	number  int64
 	end     int64
-	promise weak.Pointer[core.Promise[int]]
+	promise weak.Pointer[core.Promise[struct{}]]
 }
 
 // write makes a write, whose bytes differ from their neighbours.
@@ -102,7 +102,7 @@ func (s *outboundSpec) wait() {
 	if s.ends[i] <= s.flushed {
 		return
 	}
-	p := core.NewPromise[int](nil)
+	p := core.NewPromise[struct{}](nil)
 	w := waitingFuture{int64(i + 1), int64(s.ends[i]), weak.Make(p)}
 	s.o.add(waiter{WriteFuture{number: w.number, end: w.end}, p})
 	at := 0

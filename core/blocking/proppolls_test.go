@@ -188,6 +188,15 @@ func (s *polls) step(call pollCall) string {
 			s.poll()
 			_ = s.p.Poll()
 		}
+	case "16 idle waits":
+		s.conn.result = readResult{Err: os.ErrDeadlineExceeded}
+		for range 16 {
+			s.p.Wake()
+			s.pending = true
+			if wrong := s.waits(0); wrong != "" {
+				return wrong
+			}
+		}
 	case "wake and wait":
 		s.p.Wake()
 		s.pending = true
@@ -279,6 +288,7 @@ func drawPollCalls(t *rapid.T) []pollCall {
 		{"poll", "poll", "poll", "poll", "poll", "poll", "wait", "take", "take", "pause", "resume", "resume"},
 		{"wait", "wait", "wait", "take"},
 		{"14 polls", "poll", "poll", "take", "pause", "resume"},
+		{"16 idle waits", "poll", "poll", "wait", "take", "pause", "resume"},
 		{"wake", "wait", "wait", "poll", "take", "take", "pause", "resume", "resume"},
 		{"wake", "wait", "wait", "late token", "late token", "pause", "remove", "reopen", "resume", "another descriptor", "take"},
 	}).Draw(t, "kind"))

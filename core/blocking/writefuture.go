@@ -85,7 +85,7 @@ func (f WriteFuture) OnDone(listener func(n int, err error)) {
 	if listener == nil {
 		return
 	}
-	f.future().OnDone(func(_ int, _ error) {
+	f.future().OnDone(func(struct{}, error) {
 		f.ch.mu.Lock()
 		n, err, _ := f.result()
 		f.ch.mu.Unlock()
@@ -93,29 +93,20 @@ func (f WriteFuture) OnDone(listener func(n int, err error)) {
 	})
 }
 
-// future returns a core.Future of the write, and registers it as a waiter.
-func (f WriteFuture) future() *core.Future[int] {
-	p := core.NewPromise[int](f.ch.loop)
-	p.SetUncancellable()
+// future returns a core.Future that completes with the write, and registers it as a waiter.
+// The result is that of f.
+func (f WriteFuture) future() *core.Future[struct{}] {
+	p := core.NewPromise[struct{}](f.ch.loop)
 	f.ch.mu.Lock()
-	n, err, done := f.result()
+	_, _, done := f.result()
 	if !done {
 		f.ch.out.add(waiter{f, p})
 	}
 	f.ch.mu.Unlock()
 	if done {
-		completeWrite(p, n, err)
+		p.TrySuccess(struct{}{})
 	}
 	return p.Future()
-}
-
-// completeWrite completes the promise of a write. Of a failed write it keeps only the error.
-func completeWrite(p *core.Promise[int], n int, err error) {
-	if err != nil {
-		p.TryFailure(err)
-		return
-	}
-	p.TrySuccess(n)
 }
 
 // completeWrites completes the promises of waiters in order. Requires ch.mu, so that a
@@ -123,7 +114,6 @@ func completeWrite(p *core.Promise[int], n int, err error) {
 // until the channel's registration has ended, they run on the loop.
 func completeWrites(waiters []waiter) {
 	for _, w := range waiters {
-		n, err, _ := w.f.result()
-		completeWrite(w.promise, n, err)
+		w.promise.TrySuccess(struct{}{})
 	}
 }
