@@ -101,27 +101,21 @@ func (ch *Channel) inputEnded() {
 	}
 	ch.eof = true
 	_ = ch.reg.Modify(0) // no more reads: each would return the end again
-	if ch.draining {
+	switch {
+	case ch.draining:
 		ch.receipt.answered = !ch.receipt.crossed
 		ch.awaitReceipt()
-		return
-	}
-	if ch.isClosing() {
+	case ch.isClosing():
 		ch.drain()
-		return
-	}
-	if !ch.cfg.halfClosure {
+	case !ch.cfg.halfClosure:
 		ch.refuseWrites() // the close follows, and would discard the bytes of a later write
 		ch.flushAll()     // the peer may wait for the rest of its answer
 		ch.finish(io.EOF)
-		return
-	}
-	if !ch.wantsInput() {
-		return // Close is posted
-	}
-	ch.handler.InputShutdown(ch)
-	if !ch.finished {
-		ch.handler.ReadComplete(ch)
+	case ch.wantsInput(): // otherwise Close is posted
+		ch.handler.InputShutdown(ch)
+		if !ch.finished {
+			ch.handler.ReadComplete(ch)
+		}
 	}
 }
 

@@ -112,6 +112,33 @@ func (s *outboundSpec) wait() {
 	s.waiting = slices.Insert(s.waiting, at, w)
 }
 
+// TestPropOutboundGrows: while bytes are taken more slowly than they are written, the queue gets new memory a number of
+// times that grows with the logarithm of the pending bytes.
+func TestPropOutboundGrows(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		size, taken := rapid.IntRange(2, 50).Draw(t, "size"), rapid.IntRange(0, 1).Draw(t, "taken")
+		var o outbound
+		grown := 0
+		for range rapid.SampledFrom([]int{10, 500, 2000}).Draw(t, "writes") {
+			before := cap(o.queue)
+			o.push(make([]byte, size))
+			if cap(o.queue) != before {
+				grown++
+			}
+			o.marked = o.accepted
+			o.sent(min(taken, len(o.next(o.marked))))
+		}
+		// append grows by a quarter at least.
+		most := 8
+		for n := int64(1); n < o.accepted; n += n/4 + 1 {
+			most++
+		}
+		if grown > most {
+			t.Fatalf("%d writes of %d bytes have grown the queue %d times, want at most %d", o.writes, size, grown, most)
+		}
+	})
+}
+
 // check compares the counts, and bounds the capacity of the queue. An empty queue keeps little memory, and the capacity
 // does not depend on how many bytes were sent. most is the largest number of bytes that were pending at once.
 func (s *outboundSpec) check(most int) {

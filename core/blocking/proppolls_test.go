@@ -229,11 +229,8 @@ func (s *polls) lateToken() {
 	s.token = true
 }
 
-// take takes what was read.
+// take takes what was read, or nothing.
 func (s *polls) take() string {
-	if !s.unread {
-		return ""
-	}
 	if p, err := s.p.take(); len(p) != s.n || err != s.err {
 		return fmt.Sprintf("took %d bytes, %v, want %d, %v", len(p), err, s.n, s.err)
 	}
@@ -241,11 +238,17 @@ func (s *polls) take() string {
 	return ""
 }
 
+// dueNow stands for a deadline that passes at the call.
+const dueNow = -time.Hour
+
 // waits calls Wait.
 func (s *polls) waits(d time.Duration) string {
 	began, until := time.Now(), core.Deadline{}
 	if d != 0 {
 		until = began.Add(d)
+	}
+	if d == dueNow {
+		until = began
 	}
 	parks := d > 0 && !s.watched && !s.pending
 	want := d
@@ -297,7 +300,7 @@ func drawPollCalls(t *rapid.T) []pollCall {
 	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) pollCall {
 		c := pollCall{
 			Name: names.Draw(t, "call"),
-			D:    rapid.SampledFrom([]time.Duration{-time.Second, 0, 0, time.Second}).Draw(t, "d"),
+			D:    rapid.SampledFrom([]time.Duration{-time.Second, dueNow, 0, 0, 1, time.Second}).Draw(t, "d"),
 			Read: readResult{Err: os.ErrDeadlineExceeded},
 		}
 		if !quiet {
