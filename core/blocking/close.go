@@ -218,7 +218,7 @@ func (ch *Channel) markClosed(cause error) core.ChannelEnd {
 	if ch.eof && end.Discarded == 0 {
 		end.Kind = ch.endKind()
 	}
-	ch.out.queue, ch.out.head = nil, 0
+	ch.out.queue = nil
 	if !counts {
 		return core.ChannelEnd{Kind: core.EndUncounted}
 	}

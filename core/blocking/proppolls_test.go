@@ -314,7 +314,7 @@ func drawPollCalls(t *rapid.T) []pollCall {
 // if the channel has not taken the input. After 16 calls that have found nothing, Wait polls first. A poll has a
 // deadline of 5 µs. Each 16th consecutive poll without a result has 1 ms, because on a busy processor the
 // shorter deadlines may pass before Read begins. A connection that is paused or removed is not read, and none is after
-// Reopen. A token that is left of an earlier sleep blocks no waker, and ends one sleep (G12, G13).
+// Reopen. What was read goes with its connection. A token that is left of an earlier sleep blocks no waker, and ends one sleep (G12, G13).
 func TestPropPolls(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		calls := drawPollCalls(rt)
@@ -333,6 +333,14 @@ func TestPropPolls(t *testing.T) {
 				if wrong = s.step(calls[i]); wrong != "" {
 					wrong = fmt.Sprintf("call %d, %s: %s", i, calls[i].Name, wrong)
 				}
+			}
+			unread, failure := s.unread, s.err
+			if got := s.p.failure(); wrong == "" && (got != nil) != (unread && failure != nil && failure != io.EOF) {
+				wrong = fmt.Sprintf("failure: %v, and the error is %v", got, failure)
+			}
+			s.p.detach()
+			if p, err := s.p.take(); wrong == "" && (len(p) != 0 || err != nil || s.p.hasEnd() || s.p.failure() != nil) {
+				wrong = fmt.Sprintf("the poller without a connection has %q, %v", p, err)
 			}
 		})
 		if wrong != "" {

@@ -54,7 +54,8 @@ var refusedEnds = []refusedEnd{
 }
 
 // TestPropRefusedWrites: the log reports a write after the end as refused by a shutdown if the shutdown is the reason of
-// the refusal. It does not if a Close, a CloseGracefully or an error has ended the channel before (G23).
+// the refusal. It does not if a Close, a CloseGracefully or an error has ended the channel before. The error of the write says
+// whether the channel was closing (G22, G23).
 func TestPropRefusedWrites(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		end := refusedEnds[rapid.IntRange(0, len(refusedEnds)-1).Draw(rt, "end")]
@@ -76,8 +77,12 @@ func TestPropRefusedWrites(t *testing.T) {
 		}
 		lines := 0
 		for n := 1; n <= writes; n++ {
-			if err := r.ch.Write(nil).Err(); !errors.Is(err, blocking.ErrChannelClosed) {
-				rt.Fatalf("G22: a write after the end by %s: %v, want ErrChannelClosed", end.name, err)
+			taken, err := r.ch.Write([]byte("late")).Wait(t.Context())
+			if taken != 0 || !errors.Is(err, blocking.ErrChannelClosed) {
+				rt.Fatalf("G22: a write after the end by %s: %d, %v, want 0, ErrChannelClosed", end.name, taken, err)
+			}
+			if closing := errors.Is(err, blocking.ErrChannelClosing); end.name != "Close" && closing != (end.reported || end.name == "CloseGracefully") {
+				rt.Fatalf("G22: a write after the end by %s matches ErrChannelClosing: %v", end.name, closing)
 			}
 			if end.reported && n&(n-1) == 0 {
 				lines++
