@@ -16,7 +16,7 @@ import (
 
 // registrationOp is one call of the property of registrations, or one event.
 type registrationOp struct {
-	kind     string // register, modify, close, input or stray
+	kind     string // register, modify, close, input, stray or reopen
 	on       int    // of a descriptor, or of a registration
 	interest core.Interest
 	refuses  bool // the poller, if the call reaches it
@@ -29,7 +29,9 @@ type specRegistration struct {
 	d        int
 	interest core.Interest
 	open     bool
-	calls    int // of the handler
+	dead     bool   // the descriptor that it watches is closed, and the number is in use again
+	token    uint64 // of a dead one
+	calls    int    // of the handler
 	want     int
 	end      ending
 	cause    error
@@ -48,7 +50,7 @@ type registrationSpec struct {
 	all     []*specRegistration
 }
 
-// owner returns the registration that watches descriptor d, or nil.
+// owner returns the registration that watches descriptor d, or the number of one that is closed, or nil.
 func (s *registrationSpec) owner(d int) *specRegistration {
 	for _, r := range s.all {
 		if r.d == d && r.watches() {
@@ -58,9 +60,28 @@ func (s *registrationSpec) owner(d int) *specRegistration {
 	return nil
 }
 
+// watcher returns the registration whose descriptor d the poller watches, or nil.
+func (s *registrationSpec) watcher(d int) *specRegistration {
+	if r := s.owner(d); r != nil && !r.dead {
+		return r
+	}
+	return nil
+}
+
+// watch makes r watch its descriptor. It ends a registration that was open when its descriptor was closed, and that
+// watches the same number.
+func (s *registrationSpec) watch(r *specRegistration, interest core.Interest) {
+	if old := s.owner(r.d); old != nil && old != r && hasInterest(interest) {
+		old.open, old.cause = false, core.ErrDescriptorReused
+	}
+	if r.interest = interest; !hasInterest(interest) {
+		r.dead = false // it watches nothing
+	}
+}
+
 // deliver calls the handler if there is input.
 func (s *registrationSpec) deliver(d int) {
-	if r := s.owner(d); r != nil && s.pending[d] {
+	if r := s.watcher(d); r != nil && s.pending[d] {
 		s.pending[d] = false
 		r.want++
 	}
@@ -85,20 +106,36 @@ func (s *registrationSpec) do(t *testing.T, op registrationOp) (wrong string) {
 	switch op.kind {
 	case "register":
 		if hasInterest(op.interest) {
-			want = s.poller(pollertest.Add, op, s.owner(d) != nil)
+			want = s.poller(pollertest.Add, op, s.watcher(d) != nil)
 		}
-		r := &specRegistration{d: d, interest: op.interest, open: true}
+		r := &specRegistration{d: d}
 		r.r, got = s.l.Register(s.ds[d].FD(), op.interest, func(core.Readiness) { r.calls++; coretest.Must(t, s.ds[d].Drain()) })
 		if got == nil {
 			r.r.OnClose(r.end.hear)
-			s.all = append(s.all, r)
+			s.watch(r, op.interest)
+			r.open, s.all = true, append(s.all, r)
 		}
 	case "input":
 		coretest.Must(t, s.ds[d].Input())
 		s.pending[d] = true
+	case "reopen":
+		fd := s.ds[d].FD()
+		if r := s.watcher(d); r != nil {
+			r.dead = true
+			r.token, _, _ = s.m.Watched(fd)
+		}
+		coretest.Must(t, s.ds[d].Close())
+		if s.ds[d], s.pending[d] = s.m.Open(), false; s.ds[d].FD() != fd {
+			return fmt.Sprintf("the new descriptor is %d, want %d", s.ds[d].FD(), fd)
+		}
 	case "stray":
 		for _, d := range s.ds {
 			if token, _, ok := s.m.Watched(d.FD()); ok && token == op.token {
+				return ""
+			}
+		}
+		for _, r := range s.all {
+			if r.dead && r.watches() && r.token == op.token {
 				return ""
 			}
 		}
@@ -117,12 +154,14 @@ func (s *registrationSpec) do(t *testing.T, op registrationOp) (wrong string) {
 		case !r.open:
 			want = core.ErrRegistrationClosed
 		case is && r.watches():
-			want = s.poller(pollertest.Modify, op, false)
+			if want = s.poller(pollertest.Modify, op, false); want == nil && r.dead {
+				want = syscall.ENOENT
+			}
 		case is:
-			want = s.poller(pollertest.Add, op, s.owner(d) != nil)
+			want = s.poller(pollertest.Add, op, s.watcher(d) != nil)
 		}
 		if got = r.r.Modify(op.interest); want == nil {
-			r.interest = op.interest
+			s.watch(r, op.interest)
 		}
 	}
 	s.deliver(d)
@@ -155,9 +194,9 @@ func (s *registrationSpec) compare() string {
 		return fmt.Sprintf("Stats has %d registrations, want %d", n, open)
 	}
 	for d := range s.ds {
-		owner := s.owner(d)
+		watcher := s.watcher(d)
 		_, interest, ok := s.m.Watched(s.ds[d].FD())
-		if ok != (owner != nil) || ok && interest != owner.interest {
+		if ok != (watcher != nil) || ok && interest != watcher.interest {
 			return fmt.Sprintf("G24: the poller watches descriptor %d: %v, for %v", d, ok, interest)
 		}
 	}
@@ -167,17 +206,18 @@ func (s *registrationSpec) compare() string {
 // TestPropG22Registrations: whatever Register, Modify and Close are called for, and whatever the poller
 // answers and reports: an error names the call and the descriptor and changes nothing, the poller watches the
 // descriptors of the open registrations that have an interest, each input is handled once, no event reaches
-// another registration, and each registration ends once.
+// another registration, and each registration ends once. If a descriptor is closed and its number used again, the
+// registration of the closed one ends when another one watches the number.
 func TestPropG22Registrations(t *testing.T) {
 	interests := []core.Interest{0, core.EdgeTriggered, core.Readable, core.Readable | core.EdgeTriggered}
-	kinds := []string{"register", "register", "modify", "modify", "close", "input", "stray"}
+	kinds := []string{"register", "register", "modify", "modify", "modify", "close", "input", "stray", "reopen", "reopen"}
 	ops := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) registrationOp {
 		return registrationOp{
 			kind: rapid.SampledFrom(kinds).Draw(t, "kind"), on: rapid.IntRange(0, 5).Draw(t, "on"),
 			interest: rapid.SampledFrom(interests).Draw(t, "interest"), refuses: rapid.IntRange(0, 3).Draw(t, "refuses") == 0,
 			token: rapid.Uint64Range(0, 6).Draw(t, "generation")<<32 | rapid.Uint64Range(0, 4).Draw(t, "slot"),
 		}
-	}), 1, 20)
+	}), 1, 40)
 	rapid.Check(t, func(rt *rapid.T) {
 		program := ops.Draw(rt, "operations")
 		checkInBubble(t, rt, func(t *testing.T) string { return runRegistrationSpec(t, program) })
