@@ -169,9 +169,6 @@ const maxProbes = 128
 // of those that have begun. free is true if the loop sleeps, or if fewer workers of the pool are
 // busy than its size: a task accepted now would begin after one wake-up or start.
 func (m *Meter) begin(after, begun int64, free bool) {
-	if m.closed {
-		return
-	}
 	m.timer = true
 	if m.wake.state == sampleNone {
 		m.wake.state = sampleWanted

@@ -20,6 +20,7 @@ type registrationOp struct {
 	on       int    // of a descriptor, or of a registration
 	interest core.Interest
 	refuses  bool // the poller, if the call reaches it
+	panics   bool // likewise
 	token    uint64
 }
 
@@ -41,10 +42,39 @@ func (s *specRegistration) watches() bool { return s.open && hasInterest(s.inter
 
 func hasInterest(i core.Interest) bool { return i&(core.Readable|core.Writable) != 0 }
 
+// panickingModel is a model whose next call of Add, Modify or Remove may panic: Remove after it has removed.
+type panickingModel struct {
+	*pollertest.Model
+	panics, panicked bool
+}
+
+func (m *panickingModel) check() {
+	if m.panics {
+		m.panics, m.panicked = false, true
+		panic(errPoller)
+	}
+}
+
+func (m *panickingModel) Add(fd int, i core.Interest, token uint64) error {
+	m.check()
+	return m.Model.Add(fd, i, token)
+}
+
+func (m *panickingModel) Modify(fd int, i core.Interest, token uint64) error {
+	m.check()
+	return m.Model.Modify(fd, i, token)
+}
+
+func (m *panickingModel) Remove(fd int) error {
+	err := m.Model.Remove(fd)
+	m.check()
+	return err
+}
+
 // registrationSpec says what the calls do. A handler reads all input.
 type registrationSpec struct {
 	l       *core.EventLoop
-	m       *pollertest.Model
+	m       *panickingModel
 	ds      []*pollertest.Descriptor
 	pending []bool // input that no handler has read
 	all     []*specRegistration
@@ -87,9 +117,14 @@ func (s *registrationSpec) deliver(d int) {
 	}
 }
 
+// errPanic stands for a panic of the poller, which reaches the caller.
+var errPanic = errors.New("the poller panics")
+
 // poller returns the error of a call that reaches the poller, and makes the poller refuse it.
 func (s *registrationSpec) poller(call pollertest.Call, op registrationOp, taken bool) error {
 	switch {
+	case op.panics:
+		return errPanic
 	case op.refuses:
 		s.m.Fail(call, errPoller)
 		return errPoller
@@ -103,13 +138,18 @@ func (s *registrationSpec) poller(call pollertest.Call, op registrationOp, taken
 func (s *registrationSpec) do(t *testing.T, op registrationOp) (wrong string) {
 	var want, got error
 	call, d := "Register", op.on%len(s.ds)
+	s.m.panics, s.m.panicked = op.panics, false
+	defer func() { s.m.panics = false }()
 	switch op.kind {
 	case "register":
 		if hasInterest(op.interest) {
 			want = s.poller(pollertest.Add, op, s.watcher(d) != nil)
 		}
 		r := &specRegistration{d: d}
-		r.r, got = s.l.Register(s.ds[d].FD(), op.interest, func(core.Readiness) { r.calls++; coretest.Must(t, s.ds[d].Drain()) })
+		got = errPanic // unless the call returns
+		panicOf(func() {
+			r.r, got = s.l.Register(s.ds[d].FD(), op.interest, func(core.Readiness) { r.calls++; coretest.Must(t, s.ds[d].Drain()) })
+		})
 		if got == nil {
 			r.r.OnClose(r.end.hear)
 			s.watch(r, op.interest)
@@ -145,8 +185,13 @@ func (s *registrationSpec) do(t *testing.T, op registrationOp) (wrong string) {
 			return ""
 		}
 		r := s.all[op.on%len(s.all)]
+		got = errPanic // unless the call returns
 		if d = r.d; op.kind == "close" {
-			got, r.open = r.r.Close(), false
+			if r.watches() && op.panics {
+				want = errPanic // the registration ends all the same
+			}
+			r.open = false
+			panicOf(func() { got = r.r.Close() })
 			break
 		}
 		call = "Modify"
@@ -159,15 +204,25 @@ func (s *registrationSpec) do(t *testing.T, op registrationOp) (wrong string) {
 			}
 		case is:
 			want = s.poller(pollertest.Add, op, s.watcher(d) != nil)
+		case r.watches() && op.panics:
+			want = errPanic
+			if !r.dead { // the poller has removed what it watches
+				r.dead = true
+				r.token, _, _ = s.m.Watched(s.ds[d].FD())
+			}
 		}
-		if got = r.r.Modify(op.interest); want == nil {
+		panicOf(func() { got = r.r.Modify(op.interest) })
+		if want == nil {
 			s.watch(r, op.interest)
 		}
 	}
 	s.deliver(d)
 	text := ""
-	if want != nil && want != core.ErrRegistrationClosed {
+	if want != nil && want != core.ErrRegistrationClosed && want != errPanic {
 		text = fmt.Sprintf("core: %s: descriptor %d: %v", call, s.ds[d].FD(), want)
+	}
+	if s.m.panicked != (want == errPanic) {
+		return fmt.Sprintf("the poller has panicked: %v, want the error %v", s.m.panicked, want)
 	}
 	if !errors.Is(got, want) || want == nil && got != nil || text != "" && got.Error() != text {
 		return fmt.Sprintf("the error is %v, want %v, %q", got, want, text)
@@ -204,18 +259,20 @@ func (s *registrationSpec) compare() string {
 }
 
 // TestPropG22Registrations: whatever Register, Modify and Close are called for, and whatever the poller
-// answers and reports: an error names the call and the descriptor and changes nothing, the poller watches the
+// answers and reports: an error names the call and the descriptor and changes nothing, a panic of the poller
+// reaches the caller and changes nothing but the end of a registration (G15), the poller watches the
 // descriptors of the open registrations that have an interest, each input is handled once, no event reaches
 // another registration, and each registration ends once. If a descriptor is closed and its number used again, the
 // registration of the closed one ends when another one watches the number.
 func TestPropG22Registrations(t *testing.T) {
 	interests := []core.Interest{0, core.EdgeTriggered, core.Readable, core.Readable | core.EdgeTriggered}
-	kinds := []string{"register", "register", "modify", "modify", "modify", "close", "input", "stray", "reopen", "reopen"}
+	kinds := []string{"register", "register", "modify", "modify", "modify", "close", "close", "input", "stray", "reopen", "reopen"}
 	ops := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) registrationOp {
 		return registrationOp{
 			kind: rapid.SampledFrom(kinds).Draw(t, "kind"), on: rapid.IntRange(0, 5).Draw(t, "on"),
 			interest: rapid.SampledFrom(interests).Draw(t, "interest"), refuses: rapid.IntRange(0, 3).Draw(t, "refuses") == 0,
-			token: rapid.Uint64Range(0, 6).Draw(t, "generation")<<32 | rapid.Uint64Range(0, 4).Draw(t, "slot"),
+			panics: rapid.IntRange(0, 3).Draw(t, "panics") == 0,
+			token:  rapid.Uint64Range(0, 6).Draw(t, "generation")<<32 | rapid.Uint64Range(0, 4).Draw(t, "slot"),
 		}
 	}), 1, 40)
 	rapid.Check(t, func(rt *rapid.T) {
@@ -225,7 +282,8 @@ func TestPropG22Registrations(t *testing.T) {
 }
 
 func runRegistrationSpec(t *testing.T, program []registrationOp) string {
-	l, m := modelLoop(t)
+	m := &panickingModel{Model: pollertest.NewModel(nil)}
+	l := loopOn(t, m)
 	coretest.OnLoop(t, l, func() {}) // a loop that polls gets no event before it has given the token
 	s := &registrationSpec{l: l, m: m, ds: []*pollertest.Descriptor{m.Open(), m.Open()}, pending: make([]bool, 2)}
 	for i, op := range program {

@@ -23,9 +23,8 @@ func (l *lazyContext) get(begun func() bool) context.Context {
 	if c == nil {
 		c = &begunContext{}
 		c.ctx, c.cancel = context.WithCancelCause(context.Background())
-		if !l.made.CompareAndSwap(nil, c) {
-			c = l.made.Load()
-		}
+		l.made.CompareAndSwap(nil, c)
+		c = l.made.Load() // another caller may have been first
 	}
 	if begun() {
 		c.cancel(ErrShutdown)
