@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestPropG14PanicsAreLogged: each panic of a body is logged once, at Error and with the name of the executor, to
+// TestPropG14PanicsAreLogged: each panic of a body, and of a listener before the start and after the end, is logged once, at Error and with the name of the executor, to
 // the logger of the executor or else to slog.Default; but if there is a panic handler, that gets the panic, and
 // only its own panics are logged.
 func TestPropG14PanicsAreLogged(t *testing.T) {
@@ -22,6 +22,7 @@ func TestPropG14PanicsAreLogged(t *testing.T) {
 		kinds := rapid.SliceOfN(rapid.SampledFrom([]string{"task", "tail", "timer", "listener"}), 0, 6).Draw(rt, "panics")
 		handler := rapid.SampledFrom([]string{"none", "returns", "panics"}).Draw(rt, "handler")
 		own := rapid.Bool().Draw(rt, "logger")
+		early, late := rapid.IntRange(0, 2).Draw(rt, "panics before the start"), rapid.IntRange(0, 2).Draw(rt, "panics after the end")
 		checkInBubble(t, rt, func(t *testing.T) string {
 			logger, log := textLogger()
 			opts, handled := []core.Option{core.WithName("bakery")}, 0
@@ -40,6 +41,14 @@ func TestPropG14PanicsAreLogged(t *testing.T) {
 			}
 			before, all := len(log.String()), len(log.String())+len(fallback.String())
 			ex := coretest.NewExecutor(t, opts...)
+			offLoop := func(n int) {
+				for range n {
+					p := core.NewPromise[int](ex)
+					p.Future().OnDone(func(int, error) { panic("a body") })
+					p.TrySuccess(1)
+				}
+			}
+			offLoop(early)
 			coretest.OnLoop(t, ex, func() {})
 			for _, kind := range kinds {
 				postBody(t, ex, kind, func() { panic("a body") })
@@ -47,8 +56,9 @@ func TestPropG14PanicsAreLogged(t *testing.T) {
 			synctest.Wait()
 			ex.Shutdown()
 			report := coretest.AwaitDone(t, ex)
-			text := log.String()[before:]
-			want, wantHandled := map[string]string{"none": "panic in a body", "panics": "panic in the panic handler"}[handler], len(kinds)
+			offLoop(late)
+			text, panics := log.String()[before:], early+len(kinds)+late
+			want, wantHandled := map[string]string{"none": "panic in a body", "panics": "panic in the panic handler"}[handler], panics
 			if handler == "none" {
 				wantHandled = 0
 			}
@@ -58,12 +68,14 @@ func TestPropG14PanicsAreLogged(t *testing.T) {
 					lines++
 				}
 			}
-			wantLines := len(kinds)
+			wantLines := panics
 			if handler == "returns" {
 				wantLines = 0
 			}
-			if lines != wantLines || strings.Count(text, "\n") != lines || handled != wantHandled || report.Panicked != int64(len(kinds)) {
-				return fmt.Sprintf("G14: of the panics of %v a handler that %s gets %d, %d are counted, and the log is %q", kinds, handler, handled, report.Panicked, text)
+			if lines != wantLines || strings.Count(text, "\n") != lines || handled != wantHandled ||
+				report.Panicked != int64(panics-late) || ex.Stats().Panicked != int64(panics) {
+				return fmt.Sprintf("G14: of the panics of %v, %d before the start and %d after the end a handler that %s gets %d, %d and %d are counted, and the log is %q",
+					kinds, early, late, handler, handled, report.Panicked, ex.Stats().Panicked, text)
 			}
 			if grown := len(log.String()) + len(fallback.String()) - all; own && grown != len(text) {
 				return fmt.Sprintf("G14: slog.Default has %d more bytes, want none beside a logger", grown-len(text))
