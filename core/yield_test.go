@@ -111,3 +111,44 @@ func TestPropSlowYields(t *testing.T) {
 		}
 	})
 }
+
+// TestPropMustYield: a producer yields at each multiple of yieldEvery, and at another check if the progress has been the
+// same for notRunning, since the first check of the backlog or since it was seen first.
+func TestPropMustYield(t *testing.T) {
+	type check struct {
+		wait     time.Duration
+		n        int
+		progress int64
+	}
+	checks := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) check {
+		return check{
+			wait:     rapid.SampledFrom([]time.Duration{0, 1, notRunning / 2, notRunning - 1, notRunning, notRunning + 1}).Draw(t, "wait"),
+			n:        rapid.SampledFrom([]int{firstCheck, 16, 32, 128, 256, 512, 768, 1024}).Draw(t, "tasks"),
+			progress: rapid.Int64Range(0, 2).Draw(t, "progress"),
+		}
+	}), 1, 10)
+	rapid.Check(t, func(rt *rapid.T) {
+		all := checks.Draw(rt, "checks")
+		all[0].n = firstCheck // a backlog begins with it
+		var wrong string
+		synctest.Test(t, func(*testing.T) {
+			var w backlogWatch
+			same := time.Duration(0) // for how long the progress has been the same
+			for i, c := range all {
+				time.Sleep(c.wait)
+				same += c.wait
+				if c.n == firstCheck || c.progress != all[i-1].progress {
+					same = 0
+				}
+				want := c.n%yieldEvery == 0 || same >= notRunning
+				if got := w.mustYield(c.n, c.progress); got != want {
+					wrong = fmt.Sprintf("check %d of %+v: mustYield is %v, want %v", i, all, got, want)
+					return
+				}
+			}
+		})
+		if wrong != "" {
+			rt.Fatal(wrong)
+		}
+	})
+}
