@@ -30,6 +30,7 @@ var givers = map[string]func(l *core.EventLoop, m *pollertest.Model, body func()
 	},
 	"listener": giveListener,
 	"handler":  giveHandler,
+	"drain":    giveDrain,
 }
 
 func giveListener(l *core.EventLoop, _ *pollertest.Model, body func()) error {
@@ -43,6 +44,14 @@ func giveHandler(l *core.EventLoop, m *pollertest.Model, body func()) error {
 	d := m.Open()
 	_, err := l.Register(d.FD(), core.Readable, func(core.Readiness) { _ = d.Drain(); body() })
 	return errors.Join(err, d.Input())
+}
+
+// giveDrain registers a channel that ends when the shutdown drains it.
+func giveDrain(l *core.EventLoop, m *pollertest.Model, body func()) error {
+	ch := &fakeChannel{}
+	r, err := l.RegisterChannel(m.Open().FD(), 0, ch)
+	ch.drain = func(core.Deadline) { r.End(core.ChannelEnd{}); body() }
+	return err
 }
 
 // abruptStep gives a body to the loop, alone or together with the next ones. The body may complete a future.
@@ -78,9 +87,9 @@ func (p abruptPlan) options(log *panicLog) []core.Option {
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
 // TestPropG14AbruptBodies: bodies of all kinds may panic and end their goroutine, and the tracer and the
-// logger may do so too: each body begins once, each panic is reported once, tasks keep their order, the
-// listeners of a future that a body completes run before the next body of another kind, and the loop ends
-// without an error (G3, G4, G9, G14, G20).
+// logger may do so too: each body begins once, each panic is reported once, before the next body, tasks keep their order, the
+// listeners of a future that a body completes run before the next body of another kind, a shutdown
+// drains all channels before a task that waits, and the loop ends without an error (G3, G4, G9, G14, G20, G23).
 func TestPropG14AbruptBodies(t *testing.T) {
 	kinds, ends := sortedKeys(givers), append(sortedKeys(badEnds), "returns")
 	rapid.Check(t, func(rt *rapid.T) {
@@ -108,14 +117,19 @@ func runAbruptSpec(t *testing.T, plan abruptPlan, steps []abruptStep) string {
 		coretest.MustExecute(t, l, func() { <-gate })
 		synctest.Wait()
 	}
-	var begun, tasks, early []int
-	owed := 0 // listeners of futures that are complete
+	var begun, tasks, early, late []int
+	panicked, open := 0, 0 // open: channels that have not been drained
+	owed := 0              // listeners of futures that are complete
 	var wantTasks []int
 	for i, s := range steps {
 		end := badEnds[s.end]
 		isTask := s.kind == "task" || s.kind == "lazy"
 		err := givers[s.kind](l, m, func() {
 			begun = append(begun, i)
+			if len(log.all()) != panicked {
+				late = append(late, i)
+			}
+			panicked += int(end.panicked)
 			if owed > 0 && s.kind != "listener" {
 				early = append(early, i)
 			}
@@ -123,8 +137,11 @@ func runAbruptSpec(t *testing.T, plan abruptPlan, steps []abruptStep) string {
 				owed++
 				_ = giveListener(l, m, func() { owed-- })
 			}
-			if isTask {
+			switch {
+			case isTask:
 				tasks = append(tasks, i)
+			case s.kind == "drain":
+				open--
 			}
 			if end.body != nil {
 				end.body()
@@ -140,6 +157,8 @@ func runAbruptSpec(t *testing.T, plan abruptPlan, steps []abruptStep) string {
 			want.Ran++
 		case s.kind == "tail":
 			want.Ran++
+		case s.kind == "drain":
+			open++
 		case s.kind == "timer":
 			want.TimersRun++
 		case s.kind == "hook":
@@ -151,7 +170,8 @@ func runAbruptSpec(t *testing.T, plan abruptPlan, steps []abruptStep) string {
 	}
 	close(gate)
 	synctest.Wait()
-	coretest.Must(t, l.ExecuteLazy(func() {})) // wakes nobody: the shutdown does
+	left := -1                                              // of the channels
+	coretest.Must(t, l.ExecuteLazy(func() { left = open })) // wakes nobody: the shutdown does
 	err := l.Close()
 	got := l.Termination().Report()
 	slices.Sort(begun)
@@ -162,6 +182,12 @@ func runAbruptSpec(t *testing.T, plan abruptPlan, steps []abruptStep) string {
 	}
 	if !slices.Equal(tasks, wantTasks) {
 		return fmt.Sprintf("G4: the tasks began in the order %d, want %d", tasks, wantTasks)
+	}
+	if left != 0 {
+		return fmt.Sprintf("G23: the last task ran before %d channels were drained", left)
+	}
+	if len(late) > 0 {
+		return fmt.Sprintf("G14: bodies %d began before the report of an earlier panic", late)
 	}
 	if len(early) > 0 || owed != 0 {
 		return fmt.Sprintf("G9: bodies %d began before the listeners of an earlier one, and %d listeners did not run", early, owed)

@@ -129,9 +129,11 @@ func (e *Executor) hooksDue() bool {
 // markHooks makes the hooks that wait now the hooks of this turn: a hook added later waits for the
 // next turn, even if a later step of this turn also runs hooks (G6). The tempting wrong version
 // counts the waiting hooks at the first step and runs that many. It is wrong because a hook may
-// remove a counted hook and add another, which would then run in this turn. The loop calls
-// markHooks only in a shutdown: no earlier turn runs hooks.
+// remove a counted hook and add another, which would then run in this turn.
 func (e *Executor) markHooks() {
+	if e.seen < StateShuttingDown {
+		return // no turn before a shutdown runs hooks
+	}
 	e.mu.Lock()
 	e.hooks.mark()
 	e.mu.Unlock()

@@ -75,6 +75,7 @@ type turnStep uint8
 
 const (
 	stepBegin turnStep = iota
+	stepNotices
 	stepHooks
 	stepInternal
 	stepReady
@@ -84,7 +85,7 @@ const (
 	stepTails
 )
 
-// runTurn runs what pollOrSleep found: hooks, internal tasks, readiness, tasks, timers,
+// runTurn runs what pollOrSleep found: notices to channels, hooks, internal tasks, readiness, tasks, timers,
 // tail tasks. In a shutdown it runs hooks at each step where hooks may have become due,
 // because a task accepted after the shutdown call must not run before the hooks (G6). The
 // turn ends early when the state has changed: pollOrSleep may then find work that must
@@ -100,6 +101,11 @@ func (e *Executor) runTurn() {
 	switch e.step {
 	case stepBegin:
 		e.beginTurn()
+		e.step = stepNotices
+		fallthrough
+	case stepNotices:
+		e.notifyChannels()
+		e.markHooks()
 		e.step = stepHooks
 		fallthrough
 	case stepHooks:
@@ -156,11 +162,6 @@ func (e *Executor) beginTurn() {
 	}
 	if e.seen == StateShutdown && e.ctx.Err() == nil {
 		e.endContext(e.shutdown.cause) // the goroutine that closed admission has not ended it yet
-	}
-	e.reportPanics() // of a body that panicked during its Goexit
-	e.notifyChannels()
-	if e.seen >= StateShuttingDown {
-		e.markHooks()
 	}
 }
 
