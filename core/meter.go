@@ -1,6 +1,7 @@
 package core
 
 import (
+	"slices"
 	"sync"
 	"time"
 )
@@ -204,7 +205,7 @@ func (m *Meter) takeSamples(begun, now int64) {
 		m.add(now - m.probes[n].at)
 		n++
 	}
-	m.probes = append(m.probes[:0], m.probes[n:]...)
+	m.probes = slices.Delete(m.probes, 0, n)
 }
 
 func (m *Meter) add(wait int64) { m.waits = append(m.waits, time.Duration(max(0, wait))) }

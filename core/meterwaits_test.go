@@ -127,3 +127,22 @@ func TestMeterBusyOfALoopThatPolls(t *testing.T) {
 		}
 	})
 }
+
+// The wait of a wake-up begins with the call that wakes the loop, before its tracer gets the event.
+func TestMeterOfAWakeUpBesideATracer(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		ex := coretest.NewExecutor(t, core.WithTracer(tracerFunc(func(ev core.Event) {
+			if ev.Kind == core.EventWake {
+				time.Sleep(time.Second)
+			}
+		})))
+		coretest.OnLoop(t, ex, func() {})
+		synctest.Wait()
+		m := ex.NewMeter()
+		m.Read() // begins the samples
+		coretest.OnLoop(t, ex, func() {})
+		if waits := m.Read().Waits; !slices.Equal(waits, []time.Duration{time.Second}) {
+			t.Errorf("waits %v, want the second that the tracer took", waits)
+		}
+	})
+}

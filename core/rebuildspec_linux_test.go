@@ -32,14 +32,18 @@ func TestPropPrematureReturns(t *testing.T) {
 				steps[i].n = n.Draw(rt, "n")
 			}
 		}
-		checkInBubble(t, rt, func(t *testing.T) string { return runPremature(t, steps) })
+		waiting := rapid.Bool().Draw(rt, "a timer waits")
+		checkInBubble(t, rt, func(t *testing.T) string { return runPremature(t, steps, waiting) })
 	})
 }
 
-func runPremature(t *testing.T, steps []prematureStep) string {
+func runPremature(t *testing.T, steps []prematureStep, waiting bool) string {
 	l, m := modelLoop(t)
 	d := m.Open()
 	mustRegister(t, l, d.FD(), core.Readable, func(core.Readiness) { coretest.Must(t, d.Drain()) })
+	if waiting {
+		mustSchedule(t, l, 24*time.Hour, func() {}) // its deadline does not pass
+	}
 	synctest.Wait()
 	counted, want := 0, 0
 	for _, s := range steps {
@@ -55,6 +59,7 @@ func runPremature(t *testing.T, steps []prematureStep) string {
 			time.Sleep(time.Duration(s.n) * time.Millisecond)
 			synctest.Wait()
 			timer.Cancel()
+			coretest.OnLoop(t, l, func() {}) // the loop takes the cancelled timer now: to find one is a reason, too
 			counted = 0
 		case "task":
 			coretest.OnLoop(t, l, func() {})
