@@ -54,13 +54,6 @@ func newTouchy(t *testing.T, in string, opts ...core.Option) (*touchy, *core.Eve
 	return p, l
 }
 
-// panicOf returns the value with which call panics.
-func panicOf(call func()) (v any) {
-	defer func() { v = recover() }()
-	call()
-	return nil
-}
-
 // The panic of a poller reaches the caller, releases the lock, and has changed nothing:
 // the same call works the next time. Close and End cannot fail: the registration has ended.
 func TestG15APollerThatPanicsInACallFromOutside(t *testing.T) {

@@ -71,6 +71,13 @@ func (m *panickingModel) Remove(fd int) error {
 	return err
 }
 
+// panicOf returns the value with which call panics.
+func panicOf(call func()) (v any) {
+	defer func() { v = recover() }()
+	call()
+	return nil
+}
+
 // registrationSpec says what the calls do. A handler reads all input.
 type registrationSpec struct {
 	l       *core.EventLoop
