@@ -99,6 +99,7 @@ func (s *inboxSpec) steps() map[string]func(*rapid.T) {
 		},
 		"cancel": s.cancel,
 		"reset":  s.reset,
+		"move":   s.moveEarlier,
 		"drain":  s.drain,
 		"purge":  s.purge,
 		"run": func(t *rapid.T) {
@@ -109,11 +110,11 @@ func (s *inboxSpec) steps() map[string]func(*rapid.T) {
 			}
 		},
 		"shut down": func(t *rapid.T) {
-			if rapid.IntRange(0, 2).Draw(t, "not yet") > 0 {
-				return
-			}
 			horizon := rapid.Int64Range(-1, 9).Draw(t, "horizon")
 			moved := s.draw(t, func(timer *inboxTimer) bool { return !timer.over && timer.inHeap && timer.at < timer.key })
+			if moved == nil && rapid.IntRange(0, 2).Draw(t, "not yet") > 0 {
+				return
+			}
 			if moved != nil && rapid.Bool().Draw(t, "the deadline of a moved timer") {
 				horizon = moved.at // it runs, and its old deadline is after the horizon
 			}
@@ -233,9 +234,20 @@ func (s *inboxSpec) reset(t *rapid.T) {
 	if s.horizon >= 0 && rapid.Bool().Draw(t, "to the horizon") {
 		at = min(s.horizon, 9)
 	}
-	if timer == nil {
-		return
+	if timer != nil {
+		s.move(t, timer, at, onLoop)
 	}
+}
+
+// moveEarlier moves a timer of the heap. The loop finds it at its old deadline until it takes it from the inbox.
+func (s *inboxSpec) moveEarlier(t *rapid.T) {
+	timer := s.draw(t, func(timer *inboxTimer) bool { return !timer.over && timer.inHeap && timer.key > 0 })
+	if timer != nil {
+		s.move(t, timer, rapid.Int64Range(0, timer.key-1).Draw(t, "at"), false)
+	}
+}
+
+func (s *inboxSpec) move(t *rapid.T, timer *inboxTimer, at int64, onLoop bool) {
 	wake, want := false, !timer.over && !s.decided && at <= s.horizon
 	if timer == s.running {
 		want = want && timer.period != 0 && !timer.cancel
@@ -328,65 +340,4 @@ func (s *inboxSpec) purge(t *rapid.T) {
 		t.Fatalf("G11: the heap is purged again for the horizon %d: each turn would take time for each timer", s.horizon)
 	}
 	s.e.heap = heap
-}
-
-// begin takes the first timer from the heap, and begins its run, unless it has ended or moved meanwhile.
-func (s *inboxSpec) begin(t *rapid.T) {
-	var first *inboxTimer
-	for _, timer := range s.timers {
-		if timer.inHeap && (first == nil || timer.key < first.key || timer.key == first.key && timer.keyID < first.keyID) {
-			first = timer
-		}
-	}
-	if got := s.e.heap.pop(); got != first.Timer {
-		t.Fatalf("G7: the loop takes the timer of %d, want that of %d", got.at, first.key)
-	}
-	first.inHeap = false
-	runs := !first.over && !first.changed
-	if runs && first.at > s.horizon {
-		s.over(first, ErrCancelled)
-		runs = false
-	}
-	if body := s.e.beginTimer(first.Timer, first.key); (body != nil) != runs {
-		t.Fatalf("G8: the timer of %d begins: %v, want %v", first.key, body != nil, runs)
-	}
-	if runs {
-		first.ranAt, s.running = first.at, first
-	}
-}
-
-func (s *inboxSpec) end(t *rapid.T) {
-	timer, now, jitter := s.running, rapid.Int64Range(0, 9).Draw(t, "now"), rapid.Int64Range(0, 2).Draw(t, "jitter")
-	outcome := rapid.SampledFrom([]Outcome{OutcomeNormal, OutcomeNormal, OutcomeNormal, OutcomePanicked, OutcomeExited}).Draw(t, "outcome")
-	s.running = nil
-	s.counts.runs++
-	s.e.panics = []*PanicError{{Value: "an earlier one"}, {Value: "the last one"}}
-	grid := timer.Timer.grid
-	switch {
-	case outcome == OutcomePanicked:
-		s.over(timer, s.e.panics[1])
-	case outcome == OutcomeExited:
-		s.over(timer, ErrGoexit)
-	case timer.period == 0:
-		s.over(timer, nil)
-	case timer.cancel:
-		s.over(timer, ErrCancelled)
-	default:
-		switch {
-		case timer.moved:
-		case timer.period > 0:
-			timer.at = grid + int64(timer.period) + jitter
-		default:
-			timer.at = now - int64(timer.period) + jitter
-		}
-		timer.moved = false
-		if s.closed || timer.at > s.horizon {
-			s.over(timer, ErrCancelled)
-		} else {
-			s.push(timer)
-			s.inHeap = s.size()
-		}
-	}
-	defer s.e.leave(s.e.enter())
-	s.e.endRun(timer.Timer, outcome, now, time.Duration(jitter))
 }
