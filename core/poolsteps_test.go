@@ -1,0 +1,341 @@
+package core_test
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"eventide/core"
+	"eventide/core/internal/coretest"
+
+	"pgregory.net/rapid"
+)
+
+// poolOp is a step of TestPropPoolSteps.
+type poolOp struct {
+	op  string // of poolOps
+	how string // the body ends: "", "panic", "exit" or "block"
+	n   int    // which of the timers or hooks
+	d   time.Duration
+	e   time.Duration
+}
+
+var poolOps = strings.Fields("execute execute lazy lazy try skip schedule schedule rate delay cancel cancel reset reset again hook hook remove " +
+	"listener listener resize pass pass pass pass release release graceful shutdown")
+
+// errOfAPanic stands for any *PanicError.
+var errOfAPanic = errors.New("a panic")
+
+// TestPropPoolSteps compares a pool of one worker with poolModel, one call at a time: what each call returns, each event of
+// the trace with its fields, the Stats, the Report, and each timer (G1 to G13, G20, G24).
+func TestPropPoolSteps(t *testing.T) {
+	tens := func(t *rapid.T, label string) time.Duration {
+		return time.Duration(rapid.IntRange(0, 4).Draw(t, label)) * 10 * time.Millisecond
+	}
+	program := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) poolOp {
+		return poolOp{
+			rapid.SampledFrom(poolOps).Draw(t, "op"), rapid.SampledFrom([]string{"", "", "", "panic", "exit", "block", "block"}).Draw(t, "how"),
+			rapid.IntRange(0, 5).Draw(t, "n"), tens(t, "d"), tens(t, "e"),
+		}
+	}), 5, 40)
+	rapid.Check(t, func(rt *rapid.T) {
+		ops, policy := program.Draw(rt, "steps"), rapid.SampledFrom([]core.TimersAtShutdown{core.CancelTimers, core.RunDueTimers, core.RunTimersUntilTimeout, core.RunTimersUntilTimeout}).Draw(rt, "policy")
+		owned := rapid.Bool().Draw(rt, "clock of the user")
+		checkInBubble(t, rt, func(t *testing.T) string { return runPoolSteps(t, policy, owned, ops) })
+	})
+}
+
+// poolRun is a pool beside its model.
+type poolRun struct {
+	*poolModel
+	pool    *core.Pool
+	began   time.Time
+	first   atomic.Bool   // the worker has been started
+	starts  chan struct{} // lets it begin
+	gate    chan string   // of the body that blocks: how it ends
+	removes []func() bool
+
+	mu     sync.Mutex
+	traced []string
+}
+
+func (r *poolRun) Trace(ev core.Event) {
+	text := word(ev)
+	switch ev.Kind {
+	case core.EventState:
+		text = fmt.Sprintf("%v->%v(%v)", ev.From, ev.To, ev.Reason)
+	case core.EventPark:
+		text = fmt.Sprintf("park(%v until %v, timer at %v, queued %d)", ev.To, max(-1, ev.Until), max(-1, ev.NextTimer), ev.Queued)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.traced = append(r.traced, text)
+}
+
+// runPoolSteps returns a description of the first difference, or "".
+func runPoolSteps(t *testing.T, policy core.TimersAtShutdown, owned bool, ops []poolOp) string {
+	r := &poolRun{
+		poolModel: &poolModel{policy: policy, limit: 16, until: never, alarm: never, timeoutAt: never, horizon: never, stats: core.Stats{State: core.StateNotStarted}},
+		began:     time.Now(), starts: make(chan struct{}), gate: make(chan string),
+	}
+	opts := []core.Option{
+		core.WithName("bakery"), core.WithTracer(r), core.WithTimersAtShutdown(policy), core.WithMaxPendingTasks(r.limit),
+		core.WithLogger(slog.New(slog.DiscardHandler)), core.WithPanicHandler(func(*core.PanicError) {}),
+		core.WithSpawner(func(loop func()) error {
+			first := r.first.CompareAndSwap(false, true)
+			go func() {
+				if first {
+					<-r.starts // after the call that starts the worker has posted
+				}
+				loop()
+			}()
+			return nil
+		}),
+	}
+	if owned {
+		opts = append(opts, core.WithClock(slowAlarms{}))
+	}
+	p, err := core.NewPool(1, opts...)
+	coretest.Must(t, err)
+	r.pool = p
+	wrong := ""
+	for i, op := range ops {
+		if wrong = r.step(t, op); wrong != "" {
+			wrong = fmt.Sprintf("step %d, %+v: %s", i, op, wrong)
+			break
+		}
+	}
+	p.Shutdown()
+	for !isDone(p) {
+		select {
+		case r.gate <- "":
+		case r.starts <- struct{}{}:
+		case <-p.Termination().Done():
+		}
+	}
+	return wrong
+}
+
+func isDone(p *core.Pool) bool {
+	select {
+	case <-p.Termination().Done():
+		return true
+	default:
+		return false
+	}
+}
+
+// step makes a step on both, and compares them.
+func (r *poolRun) step(t *testing.T, op poolOp) string {
+	got, want := r.do(t, op)
+	if got != want {
+		return fmt.Sprintf("it returns %v, want %v", got, want)
+	}
+	r.settle()
+	synctest.Wait()
+	select {
+	case r.starts <- struct{}{}:
+		synctest.Wait()
+	default:
+	}
+	return r.differs()
+}
+
+// do makes a step, and returns what the pool and the model say to it.
+func (r *poolRun) do(t *testing.T, op poolOp) (got, want bool) {
+	m, p := r.poolModel, r.pool
+	b := &stepBody{how: op.how}
+	body := func() { r.body(b) }
+	ok := func(err error) bool { return err == nil }
+	switch op.op {
+	case "execute", "try", "lazy":
+		b.kind = core.BodyTask
+		submit, kind := p.Execute, core.OpExecute
+		if op.op == "try" {
+			submit = p.TryExecute
+		} else if op.op == "lazy" {
+			submit, kind = p.ExecuteLazy, core.OpExecuteLazy
+		}
+		return ok(submit(body)), m.task(kind, b)
+	case "skip":
+		if m.job == nil {
+			return false, false // it might begin before Cancel
+		}
+		b.kind, b.how = core.BodyTask, "skip"
+		return core.Submit(p, func() (int, error) { return 0, nil }).Cancel(), m.task(core.OpExecute, b)
+	case "schedule", "rate", "delay":
+		b.kind = core.BodyTimer
+		timer := &stepTimer{body: b}
+		b.timer = timer
+		var err error
+		switch period := op.e + 10*time.Millisecond; op.op {
+		case "rate":
+			timer.timer, err = p.ScheduleAtFixedRate(op.d, period, body)
+			timer.period = period
+		case "delay":
+			timer.timer, err = p.ScheduleWithFixedDelay(op.d, period, body)
+			timer.period = -period
+		default:
+			timer.timer, err = p.Schedule(op.d, body)
+		}
+		m.timers = append(m.timers, timer)
+		if want = m.schedule(timer, op.d); !want {
+			m.timers = m.timers[:len(m.timers)-1]
+		}
+		return ok(err), want
+	case "cancel", "reset", "again":
+		if len(m.timers) == 0 {
+			return false, false
+		}
+		timer := m.timers[len(m.timers)-1-op.n%len(m.timers)]
+		switch op.op {
+		case "cancel":
+			return timer.timer.Cancel(), m.cancel(timer)
+		case "reset":
+			return timer.timer.Reset(op.d), m.reset(timer, op.d)
+		}
+		err := p.ScheduleTimer(timer.timer, op.d, body)
+		if timer.period != 0 || !timer.over && m.open(core.OpSchedule) {
+			return ok(err), false
+		}
+		b.kind, b.timer = core.BodyTimer, timer
+		want := timer.over && m.schedule(timer, op.d)
+		if want {
+			timer.body = b
+		}
+		return ok(err), want
+	case "hook":
+		b.kind = core.BodyHook
+		remove, err := p.AddShutdownHook(body)
+		if err == nil {
+			r.removes = append(r.removes, remove)
+		}
+		return ok(err), m.addHook(b)
+	case "remove":
+		if n := len(r.removes); n > 0 {
+			return r.removes[op.n%n](), m.removeHook(op.n % n)
+		}
+	case "listener":
+		b.kind = core.BodyListener
+		if b.how != "block" {
+			b.how = ""
+		}
+		if want = m.listen(b); want {
+			promise := core.NewPromise[int](p)
+			promise.Future().OnDone(func(int, error) { body() })
+			promise.TrySuccess(1)
+		}
+		return want, want
+	case "resize":
+		m.posted()
+		return ok(p.Resize(1)), true
+	case "pass":
+		time.Sleep(op.d)
+		m.settle()
+		m.pass(op.d)
+	case "release":
+		if m.job != nil {
+			how := op.how
+			if how == "block" || m.job.kind == core.BodyListener {
+				how = ""
+			}
+			r.gate <- how
+			m.ends(how)
+		}
+	case "graceful":
+		timeout := time.Duration(0)
+		if op.e > 0 {
+			timeout = max(op.d, op.e) + 1 // no alarm of the worker is at the end of the timeout
+		}
+		quiet := min(op.d, timeout)
+		_, err := p.ShutdownGracefully(quiet, timeout)
+		m.shut(true, quiet, timeout)
+		return ok(err), true
+	case "shutdown":
+		p.Shutdown()
+		m.shut(false, 0, 0)
+	}
+	return false, false
+}
+
+// body is the body b in the pool.
+func (r *poolRun) body(b *stepBody) {
+	how := b.how
+	if how == "block" {
+		how = <-r.gate
+	}
+	switch how {
+	case "panic":
+		panic("a body")
+	case "exit":
+		runtime.Goexit()
+	}
+}
+
+// differs compares what the pool shows with the model.
+func (r *poolRun) differs() string {
+	r.mu.Lock()
+	traced, want := r.traced, r.events
+	r.traced, r.events = nil, nil
+	r.mu.Unlock()
+	if !slices.Equal(traced, want) {
+		return fmt.Sprintf("the trace is\n%s\nwant\n%s", strings.Join(traced, "\n"), strings.Join(want, "\n"))
+	}
+	r.stats.Hooks = int64(len(r.hooks))
+	if got := r.pool.Stats(); got != r.stats {
+		return fmt.Sprintf("G20: the stats are\n%+v, want\n%+v", got, r.stats)
+	}
+	s := r.stats
+	report := core.Report{
+		Accepted: s.Accepted, Ran: s.Ran, Cancelled: s.Cancelled, Rejected: s.Rejected - r.lateRejected, Panicked: s.Panicked,
+		HooksRun: s.HooksRun, TimersRun: s.TimersRun, TimersCancelled: s.TimersCancelled,
+		Quiet: r.quiet, Timeout: r.timeout, TimedOut: r.cause == core.ErrShutdownTimeout,
+	}
+	switch {
+	case s.State == core.StateTerminated:
+		report.Elapsed = r.end - r.calledAt
+	case r.called:
+		report.Elapsed = r.now - r.calledAt
+	}
+	got := r.pool.Termination().Report()
+	if !strings.HasPrefix(got.Running, r.running) || (got.Running == "") != (r.running == "") {
+		return fmt.Sprintf("G11: the report has %q running, want %q", got.Running, r.running)
+	}
+	if got.Running = ""; got != report {
+		return fmt.Sprintf("G20: the report is\n%+v, want\n%+v", got, report)
+	}
+	for i, timer := range r.timers {
+		if wrong := timer.differs(r.began); wrong != "" {
+			return fmt.Sprintf("timer %d: %s", i, wrong)
+		}
+	}
+	return ""
+}
+
+func (t *stepTimer) differs(began time.Time) string {
+	err := t.timer.Err()
+	var panicked *core.PanicError
+	if errors.As(err, &panicked) {
+		err = errOfAPanic
+	}
+	at := t.at
+	if t.runs {
+		at = t.ranAt
+	}
+	deadline := never
+	if d := t.timer.Deadline(); !d.IsZero() {
+		deadline = int64(d.Sub(began))
+	}
+	if err != t.err || deadline != at {
+		return fmt.Sprintf("G7, G8: it is at %d and has the error %v, want %d, %v", deadline, err, at, t.err)
+	}
+	return ""
+}
