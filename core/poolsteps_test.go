@@ -1,6 +1,8 @@
 package core_test
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -8,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -28,11 +29,13 @@ type poolOp struct {
 	e   time.Duration
 }
 
-var poolOps = strings.Fields("execute execute lazy lazy try skip schedule schedule rate delay cancel cancel reset reset again hook hook remove " +
-	"listener listener resize pass pass pass pass release release graceful shutdown")
+var poolOps = strings.Fields("execute execute lazy lazy try skip fill schedule schedule rate delay cancel cancel reset reset again hook hook remove " +
+	"listener listener listener wrong running pass pass pass pass release release graceful shutdown")
 
-// errOfAPanic stands for any *PanicError.
-var errOfAPanic = errors.New("a panic")
+var (
+	errOfAPanic = errors.New("a panic") // stands for any *PanicError
+	errOfAStart = errors.New("no goroutine")
+)
 
 // TestPropPoolSteps compares a pool of one worker with poolModel, one call at a time: what each call returns, each event of
 // the trace with its fields, the Stats, the Report, and each timer (G1 to G13, G20, G24).
@@ -48,8 +51,8 @@ func TestPropPoolSteps(t *testing.T) {
 	}), 5, 40)
 	rapid.Check(t, func(rt *rapid.T) {
 		ops, policy := program.Draw(rt, "steps"), rapid.SampledFrom([]core.TimersAtShutdown{core.CancelTimers, core.RunDueTimers, core.RunTimersUntilTimeout, core.RunTimersUntilTimeout}).Draw(rt, "policy")
-		owned := rapid.Bool().Draw(rt, "clock of the user")
-		checkInBubble(t, rt, func(t *testing.T) string { return runPoolSteps(t, policy, owned, ops) })
+		owned, failures := rapid.Bool().Draw(rt, "clock of the user"), rapid.SampledFrom([]int{0, 0, 0, 1, 2, 9}).Draw(rt, "failed starts")
+		checkInBubble(t, rt, func(t *testing.T) string { return runPoolSteps(t, policy, owned, failures, ops) })
 	})
 }
 
@@ -58,8 +61,9 @@ type poolRun struct {
 	*poolModel
 	pool    *core.Pool
 	began   time.Time
-	first   atomic.Bool   // the worker has been started
-	starts  chan struct{} // lets it begin
+	starts  chan struct{} // lets the worker begin
+	calls   int           // of the spawner, that did not fail
+	fails   int           // calls of the spawner that are still to fail
 	gate    chan string   // of the body that blocks: how it ends
 	removes []func() bool
 
@@ -81,16 +85,22 @@ func (r *poolRun) Trace(ev core.Event) {
 }
 
 // runPoolSteps returns a description of the first difference, or "".
-func runPoolSteps(t *testing.T, policy core.TimersAtShutdown, owned bool, ops []poolOp) string {
+func runPoolSteps(t *testing.T, policy core.TimersAtShutdown, owned bool, failures int, ops []poolOp) string {
 	r := &poolRun{
-		poolModel: &poolModel{policy: policy, limit: 16, until: never, alarm: never, timeoutAt: never, horizon: never, stats: core.Stats{State: core.StateNotStarted}},
+		fails:     failures,
+		poolModel: &poolModel{policy: policy, limit: 16, failures: failures, until: never, alarm: never, timeoutAt: never, horizon: never, stats: core.Stats{State: core.StateNotStarted}},
 		began:     time.Now(), starts: make(chan struct{}), gate: make(chan string),
 	}
 	opts := []core.Option{
 		core.WithName("bakery"), core.WithTracer(r), core.WithTimersAtShutdown(policy), core.WithMaxPendingTasks(r.limit),
 		core.WithLogger(slog.New(slog.DiscardHandler)), core.WithPanicHandler(func(*core.PanicError) {}),
 		core.WithSpawner(func(loop func()) error {
-			first := r.first.CompareAndSwap(false, true)
+			if r.fails > 0 {
+				r.fails--
+				return errOfAStart
+			}
+			r.calls++
+			first := r.calls == 1
 			go func() {
 				if first {
 					<-r.starts // after the call that starts the worker has posted
@@ -234,9 +244,22 @@ func (r *poolRun) do(t *testing.T, op poolOp) (got, want bool) {
 			promise.TrySuccess(1)
 		}
 		return want, want
-	case "resize":
+	case "fill":
+		for i := 0; i < m.limit && m.stats.State != core.StateNotStarted; i++ {
+			got, want = ok(p.ExecuteLazy(func() {})), m.task(core.OpExecuteLazy, &stepBody{kind: core.BodyTask})
+			if got != want {
+				return got, want
+			}
+			synctest.Wait() // the last one wakes the worker
+			m.settle()
+		}
+	case "wrong":
+		return ok(r.wrong(op.n)), false
+	case "running":
 		m.posted()
-		return ok(p.Resize(1)), true
+		coretest.Must(t, p.Resize(1))
+		text := m.describe()
+		return strings.HasPrefix(p.Running(), text) && (p.Running() == "") == (text == ""), true
 	case "pass":
 		time.Sleep(op.d)
 		m.settle()
@@ -266,8 +289,33 @@ func (r *poolRun) do(t *testing.T, op poolOp) (got, want bool) {
 	return false, false
 }
 
+// wrong makes a call with a wrong argument, and returns its error.
+func (r *poolRun) wrong(n int) (err error) {
+	p, body := r.pool, func() {}
+	switch n {
+	case 0:
+		err = cmp.Or(p.Execute(nil), p.ExecuteLazy(nil))
+	case 1:
+		err = p.TryExecute(nil)
+	case 2:
+		_, err = p.AddShutdownHook(nil)
+	case 3:
+		_, err = p.ScheduleAtFixedRate(-1, 1, body)
+	case 4:
+		_, err = p.ScheduleWithFixedDelay(1, 0, body)
+	default:
+		_, err = p.ShutdownGracefully(2, 1)
+	}
+	return err
+}
+
 // body is the body b in the pool.
 func (r *poolRun) body(b *stepBody) {
+	if !r.pool.InEventLoop() {
+		r.mu.Lock()
+		r.traced = append(r.traced, "G18: a body is not in the event loop")
+		r.mu.Unlock()
+	}
 	how := b.how
 	if how == "block" {
 		how = <-r.gate
@@ -297,7 +345,7 @@ func (r *poolRun) differs() string {
 	report := core.Report{
 		Accepted: s.Accepted, Ran: s.Ran, Cancelled: s.Cancelled, Rejected: s.Rejected - r.lateRejected, Panicked: s.Panicked,
 		HooksRun: s.HooksRun, TimersRun: s.TimersRun, TimersCancelled: s.TimersCancelled,
-		Quiet: r.quiet, Timeout: r.timeout, TimedOut: r.cause == core.ErrShutdownTimeout,
+		Quiet: r.quiet, Timeout: r.timeout, TimedOut: r.closedBy == core.ErrShutdownTimeout,
 	}
 	switch {
 	case s.State == core.StateTerminated:
@@ -311,6 +359,12 @@ func (r *poolRun) differs() string {
 	}
 	if got.Running = ""; got != report {
 		return fmt.Sprintf("G20: the report is\n%+v, want\n%+v", got, report)
+	}
+	if cause, err := context.Cause(r.pool.Context()), r.pool.Termination().Err(); cause != r.closedBy || err != r.endErr {
+		return fmt.Sprintf("G11: the cause of the context is %v, the error of the end %v, want %v, %v", cause, err, r.closedBy, r.endErr)
+	}
+	if name, want := r.pool.String(), fmt.Sprintf("bakery (%v)", s.State); name != want || r.pool.InEventLoop() {
+		return fmt.Sprintf("the pool is %q, want %q; the caller is in the event loop %v", name, want, r.pool.InEventLoop())
 	}
 	for i, timer := range r.timers {
 		if wrong := timer.differs(r.began); wrong != "" {

@@ -10,10 +10,11 @@ import (
 
 // poolModel specifies a pool of one worker. Times are since the pool was made. A body takes no time, unless it blocks.
 type poolModel struct {
-	policy core.TimersAtShutdown
-	limit  int
-	now    time.Duration
-	events []string // since the last step
+	policy   core.TimersAtShutdown
+	limit    int
+	failures int // of starts, still to come
+	now      time.Duration
+	events   []string // since the last step
 
 	awake  bool      // the worker has no body, and does not sleep
 	parked bool      // the worker sleeps
@@ -37,10 +38,12 @@ type poolModel struct {
 	horizon         int64 // of the timers
 	early           int   // tasks accepted before the shutdown call that have not ended
 	lastEnd         time.Duration
-	cause           error
+	closedBy        error  // the cause of the close
+	cause           error  // of refusals: also the error of a worker that could not be started
 	running         string // begin of Report.Running
 	lateRejected    int64
 	end             time.Duration // when it terminated
+	endErr          error
 	stats           core.Stats
 	lastTimer       int
 	hooksOfTheModel []*stepBody // in the order added
@@ -85,23 +88,47 @@ func (m *poolModel) open(op core.Op) bool {
 		m.emit("%v:false", op)
 		return false
 	}
-	if m.stats.State == core.StateNotStarted {
-		m.move(core.StateStarted, nil)
-		m.start()
+	if m.stats.State != core.StateNotStarted {
+		return true
 	}
+	if m.failures > 0 {
+		m.failures--
+		m.emit("%v:false", op)
+		return false
+	}
+	m.move(core.StateStarted, nil)
+	m.stats.Workers, m.awake = 1, true
 	return true
 }
 
-func (m *poolModel) start() {
-	if m.stats.Workers == 0 && m.stats.State != core.StateTerminated {
+// startForShutdown starts a worker that ends the pool. If it cannot be started, the pool ends at once.
+func (m *poolModel) startForShutdown() {
+	switch {
+	case m.stats.Workers > 0 || m.stats.State == core.StateTerminated:
+	case m.failures == 0:
 		m.stats.Workers, m.awake = 1, true
+	default:
+		m.failures--
+		if !m.closed {
+			m.close(errOfAStart)
+		}
+		m.cause, m.endErr = errOfAStart, errOfAStart
+		m.terminate()
 	}
+}
+
+func (m *poolModel) terminate() {
+	m.awake, m.stats.Workers, m.timeoutAt, m.end = false, 0, never, m.now
+	m.emit("PollerClosed")
+	m.move(core.StateTerminated, m.cause)
+	m.emit("Done")
 }
 
 // task is a call with a task.
 func (m *poolModel) task(op core.Op, b *stepBody) bool {
-	if !m.open(op) || len(m.tasks) >= m.limit {
-		if !m.closed {
+	open := m.open(op)
+	if !open || len(m.tasks) >= m.limit {
+		if open {
 			m.emit("%v:false", op)
 		}
 		m.stats.Rejected++
@@ -291,14 +318,22 @@ func (m *poolModel) shut(graceful bool, quiet, timeout time.Duration) {
 		m.move(core.StateShuttingDown, nil)
 	}
 	m.wake()
-	m.start()
+	m.startForShutdown()
 }
 
 // close closes admission.
 func (m *poolModel) close(cause error) {
-	m.closed, m.cause, m.horizon = true, cause, min(m.horizon, int64(m.now))
-	if cause == core.ErrShutdownTimeout && m.job != nil {
-		m.running = fmt.Sprintf("bakery: a %v has been running for %v:\ngoroutine ", m.job.kind, (m.now - m.began).Round(time.Microsecond))
+	m.closed, m.closedBy, m.cause, m.horizon = true, cause, cause, min(m.horizon, int64(m.now))
+	if cause == core.ErrShutdownTimeout {
+		m.running = m.describe()
 	}
 	m.move(core.StateShutdown, cause)
+}
+
+// describe returns the begin of the description of the running body, or "".
+func (m *poolModel) describe() string {
+	if m.job == nil {
+		return ""
+	}
+	return fmt.Sprintf("bakery: a %v has been running for %v:\ngoroutine ", m.job.kind, (m.now - m.began).Round(time.Microsecond))
 }

@@ -86,6 +86,7 @@ func (m *poolModel) ends(how string) {
 		m.stats.Panicked++
 	case "exit":
 		outcome = core.OutcomeExited
+		m.failures = max(0, m.failures-1) // the worker continues on this goroutine then
 	case "skip":
 		outcome = core.OutcomeSkipped
 	}
@@ -163,10 +164,7 @@ func (m *poolModel) advance() bool {
 		m.close(core.ErrShutdown)
 		return true
 	case m.stats.State == core.StateShutdown:
-		m.awake, m.stats.Workers, m.timeoutAt, m.end = false, 0, never, m.now
-		m.emit("PollerClosed")
-		m.move(core.StateTerminated, m.cause)
-		m.emit("Done")
+		m.terminate()
 		return true
 	}
 	return false
