@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"runtime"
 	"slices"
 	"strings"
@@ -23,7 +22,7 @@ import (
 // poolOp is a step of TestPropPoolSteps.
 type poolOp struct {
 	op  string // of poolOps
-	how string // the body ends: "", "panic", "exit" or "block"
+	how string // of stepCall
 	n   int    // which of the timers or hooks
 	d   time.Duration
 	e   time.Duration
@@ -45,7 +44,7 @@ func TestPropPoolSteps(t *testing.T) {
 	}
 	program := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) poolOp {
 		return poolOp{
-			rapid.SampledFrom(poolOps).Draw(t, "op"), rapid.SampledFrom([]string{"", "", "", "panic", "exit", "block", "block"}).Draw(t, "how"),
+			rapid.SampledFrom(poolOps).Draw(t, "op"), rapid.SampledFrom([]string{"", "", "", "panic", "panic panic", "panic exit", "exit", "block", "block"}).Draw(t, "how"),
 			rapid.IntRange(0, 5).Draw(t, "n"), tens(t, "d"), tens(t, "e"),
 		}
 	}), 5, 40)
@@ -66,6 +65,7 @@ type poolRun struct {
 	fails   int           // calls of the spawner that are still to fail
 	gate    chan string   // of the body that blocks: how it ends
 	removes []func() bool
+	ids     int // of the calls of bodies
 
 	mu     sync.Mutex
 	traced []string
@@ -79,6 +79,10 @@ func (r *poolRun) Trace(ev core.Event) {
 	case core.EventPark:
 		text = fmt.Sprintf("park(%v until %v, timer at %v, queued %d)", ev.To, max(-1, ev.Until), max(-1, ev.NextTimer), ev.Queued)
 	}
+	r.trace(text)
+}
+
+func (r *poolRun) trace(text string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.traced = append(r.traced, text)
@@ -93,7 +97,10 @@ func runPoolSteps(t *testing.T, policy core.TimersAtShutdown, owned bool, failur
 	}
 	opts := []core.Option{
 		core.WithName("bakery"), core.WithTracer(r), core.WithTimersAtShutdown(policy), core.WithMaxPendingTasks(r.limit),
-		core.WithLogger(slog.New(slog.DiscardHandler)), core.WithPanicHandler(func(*core.PanicError) {}),
+		core.WithLogger(newHooked(r.logged)), core.WithPanicHandler(func(p *core.PanicError) {
+			_, how, _ := strings.Cut(p.Value.(string), " ")
+			r.call(stepCall{0, how})
+		}),
 		core.WithSpawner(func(loop func()) error {
 			if r.fails > 0 {
 				r.fails--
@@ -162,8 +169,10 @@ func (r *poolRun) step(t *testing.T, op poolOp) string {
 // do makes a step, and returns what the pool and the model say to it.
 func (r *poolRun) do(t *testing.T, op poolOp) (got, want bool) {
 	m, p := r.poolModel, r.pool
-	b := &stepBody{how: op.how}
-	body := func() { r.body(b) }
+	r.ids++
+	call := stepCall{r.ids, op.how}
+	b := &stepBody{calls: []stepCall{call}}
+	body := func() { r.call(call) }
 	ok := func(err error) bool { return err == nil }
 	switch op.op {
 	case "execute", "try", "lazy":
@@ -179,7 +188,7 @@ func (r *poolRun) do(t *testing.T, op poolOp) (got, want bool) {
 		if m.job == nil {
 			return false, false // it might begin before Cancel
 		}
-		b.kind, b.how = core.BodyTask, "skip"
+		b.kind, b.calls[0].how = core.BodyTask, "skip"
 		return core.Submit(p, func() (int, error) { return 0, nil }).Cancel(), m.task(core.OpExecute, b)
 	case "schedule", "rate", "delay":
 		b.kind = core.BodyTimer
@@ -235,18 +244,23 @@ func (r *poolRun) do(t *testing.T, op poolOp) (got, want bool) {
 		}
 	case "listener":
 		b.kind = core.BodyListener
-		if b.how != "block" {
-			b.how = ""
+		promise := core.NewPromise[int](p)
+		promise.Future().OnDone(func(int, error) { body() })
+		for range op.n {
+			r.ids++
+			call := stepCall{r.ids, ""}
+			promise.Future().OnDone(func(int, error) { r.call(call) })
+			b.calls = append(b.calls, call)
 		}
-		if want = m.listen(b); want {
-			promise := core.NewPromise[int](p)
-			promise.Future().OnDone(func(int, error) { body() })
+		if want = m.listen(b); want { // else they run on this goroutine
 			promise.TrySuccess(1)
 		}
 		return want, want
 	case "fill":
 		for i := 0; i < m.limit && m.stats.State != core.StateNotStarted; i++ {
-			got, want = ok(p.ExecuteLazy(func() {})), m.task(core.OpExecuteLazy, &stepBody{kind: core.BodyTask})
+			r.ids++
+			call := stepCall{r.ids, ""}
+			got, want = ok(p.ExecuteLazy(func() { r.call(call) })), m.task(core.OpExecuteLazy, &stepBody{kind: core.BodyTask, calls: []stepCall{call}})
 			if got != want {
 				return got, want
 			}
@@ -267,16 +281,20 @@ func (r *poolRun) do(t *testing.T, op poolOp) (got, want bool) {
 	case "release":
 		if m.job != nil {
 			how := op.how
-			if how == "block" || m.job.kind == core.BodyListener {
+			if how == "block" {
 				how = ""
 			}
 			r.gate <- how
-			m.ends(how)
+			if how == "" {
+				m.proceed()
+			} else {
+				m.ends(how)
+			}
 		}
 	case "graceful":
 		timeout := time.Duration(0)
 		if op.e > 0 {
-			timeout = max(op.d, op.e) + 1 // no alarm of the worker is at the end of the timeout
+			timeout = 5*op.e + 1 // no alarm of the worker is at the end of the timeout
 		}
 		quiet := min(op.d, timeout)
 		_, err := p.ShutdownGracefully(quiet, timeout)
@@ -309,22 +327,27 @@ func (r *poolRun) wrong(n int) (err error) {
 	return err
 }
 
-// body is the body b in the pool.
-func (r *poolRun) body(b *stepBody) {
+// call is a call of a body of the pool.
+func (r *poolRun) call(c stepCall) {
+	r.trace(fmt.Sprintf("call %d", c.id))
 	if !r.pool.InEventLoop() {
-		r.mu.Lock()
-		r.traced = append(r.traced, "G18: a body is not in the event loop")
-		r.mu.Unlock()
+		r.trace("G18: the call is not in the event loop")
 	}
-	how := b.how
+	how := c.how
 	if how == "block" {
 		how = <-r.gate
 	}
-	switch how {
-	case "panic":
-		panic("a body")
-	case "exit":
+	switch {
+	case how == "exit":
 		runtime.Goexit()
+	case how != "":
+		panic(how)
+	}
+}
+
+func (r *poolRun) logged(message string) {
+	if message == "panic in the panic handler" {
+		r.trace(message)
 	}
 }
 

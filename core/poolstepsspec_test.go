@@ -26,7 +26,7 @@ type poolModel struct {
 	last   core.Body // kind of the last body
 
 	tasks, listeners, hooks []*stepBody
-	handlers                int // calls of the panic handler that wait
+	handlers                []*stepBody // calls of the panic handler that wait
 	timers                  []*stepTimer
 	round                   int  // hooks of this round that have not begun
 	gaveWay                 bool // a task has begun since the last round
@@ -54,11 +54,19 @@ const (
 	always = int64(-1 << 63)
 )
 
+// stepBody is a body. Only listeners of one future share one.
 type stepBody struct {
 	kind           core.Body
-	how            string // it ends: "", "panic", "exit"; "block": later; "skip": it was cancelled
+	calls          []stepCall // that have not begun
 	early, handler bool
 	timer          *stepTimer
+}
+
+// stepCall is a call of a function of the user. It ends as how says: "", "panic" or "exit"; "block": later; "skip": it was
+// cancelled. Behind "panic" is how the panic handler ends.
+type stepCall struct {
+	id  int
+	how string
 }
 
 type stepTimer struct {

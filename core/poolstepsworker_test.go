@@ -1,6 +1,7 @@
 package core_test
 
 import (
+	"strings"
 	"time"
 
 	"eventide/core"
@@ -44,9 +45,8 @@ func (m *poolModel) take() *stepBody {
 	}
 	taskFirst := len(m.tasks) > 0 && m.last != core.BodyTask && m.last != core.BodyNone
 	switch {
-	case m.handlers > 0:
-		m.handlers--
-		return &stepBody{kind: core.BodyListener, handler: true}
+	case len(m.handlers) > 0:
+		return pop(&m.handlers)
 	case m.hookReady():
 		if m.round == 0 {
 			m.round = len(m.hooks)
@@ -60,7 +60,7 @@ func (m *poolModel) take() *stepBody {
 	case !taskFirst && m.first() <= int64(m.now):
 		t := m.next()
 		t.waits, t.runs, t.ranAt = false, true, t.at
-		return t.body
+		return &stepBody{kind: core.BodyTimer, timer: t, calls: t.body.calls}
 	case len(m.tasks) > 0:
 		m.gaveWay = true
 		return pop(&m.tasks)
@@ -71,24 +71,50 @@ func (m *poolModel) take() *stepBody {
 func (m *poolModel) begin(b *stepBody) {
 	m.emit("begin(%v)", b.kind)
 	m.job, m.began, m.awake, m.stats.Busy = b, m.now, false, 1
-	if b.how != "block" {
-		m.ends(b.how)
+	m.proceed()
+}
+
+// proceed makes the calls that are left of the body that runs, up to one that blocks.
+func (m *poolModel) proceed() {
+	for b := m.job; len(b.calls) > 0; {
+		call := b.calls[0]
+		b.calls = b.calls[1:]
+		if call.how != "skip" {
+			m.emit("call %d", call.id)
+		}
+		switch call.how {
+		case "block":
+			return
+		case "":
+		default:
+			m.ends(call.how)
+			return
+		}
 	}
+	m.ends("")
 }
 
 // ends ends the body that runs.
 func (m *poolModel) ends(how string) {
 	b, outcome := m.job, core.OutcomeNormal
+	how, handler, _ := strings.Cut(how, " ")
 	switch how {
 	case "panic":
 		outcome = core.OutcomePanicked
-		m.handlers++
+		if b.handler {
+			m.emit("panic in the panic handler")
+			break
+		}
 		m.stats.Panicked++
+		m.handlers = append(m.handlers, &stepBody{kind: core.BodyListener, handler: true, calls: []stepCall{{0, handler}}})
 	case "exit":
 		outcome = core.OutcomeExited
 		m.failures = max(0, m.failures-1) // the worker continues on this goroutine then
 	case "skip":
 		outcome = core.OutcomeSkipped
+	}
+	if b.kind == core.BodyListener && !b.handler && how != "" { // the listeners that are left
+		m.listeners = append([]*stepBody{{kind: core.BodyListener, calls: b.calls}}, m.listeners...)
 	}
 	m.emit("end(%v,%v)", b.kind, outcome)
 	m.job, m.awake, m.stats.Busy = nil, true, 0

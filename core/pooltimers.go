@@ -85,15 +85,11 @@ func (p *Pool) endTimer(t *Timer, err *error) {
 // timerDue reports whether a timer is due at now. Requires mu.
 func (p *Pool) timerDue(now int64) bool { return p.heap.len() > 0 && p.heap.first() <= now }
 
-// beginTimer removes the first timer from the heap, marks it as running and returns it. If the
-// deadline of that timer is after the horizon of a shutdown, beginTimer ends the timer and
-// returns nil. The heap must not be empty. Requires mu.
+// beginTimer removes the first timer from the heap, marks it as running and returns it. Its deadline
+// is not after the horizon of a shutdown: purge has removed those timers, and the others that reach
+// the heap are not later. The heap must not be empty. Requires mu, held since purge returned false.
 func (p *Pool) beginTimer() *Timer {
 	t := p.heap.pop()
-	if t.at > p.timers.horizon {
-		p.endTimer(t, &ErrCancelled)
-		return nil
-	}
 	t.state, t.ranAt = timerRunning, t.at
 	return t
 }

@@ -200,9 +200,6 @@ func (w *worker) take(now int64) bool {
 		w.job, w.body = job{kind: BodyListener}, p.internal.pop()
 	case !taskFirst && p.timerDue(now):
 		t := p.beginTimer()
-		if t == nil {
-			return w.take(now)
-		}
 		w.job, w.body = job{kind: BodyTimer, timer: t}, t.fn
 	case p.queue.Size() > 0:
 		task, number := p.queue.Pop()
