@@ -87,10 +87,7 @@ func (p *BlockingPoller) Wake() {
 // 2^64-2 additions, or if other code has filled it, a write fails with EAGAIN. Then
 // signal reads it once (netty #9192).
 func signal(event *os.File) {
-	raw, err := event.SyscallConn()
-	if err != nil {
-		return
-	}
+	raw, _ := event.SyscallConn() // fails for a nil File only
 	one := [8]byte{0: 1}
 	_ = raw.Control(func(fd uintptr) { // fails after Close: the wake-up is not needed then
 		for {

@@ -47,14 +47,7 @@ func reserve() error {
 	}
 	event, err := unix.Eventfd(0, unix.EFD_NONBLOCK|unix.EFD_CLOEXEC)
 	if err != nil {
-		return errors.Join(fmt.Errorf("eventfd: cannot make an eventfd: %w", err), closeNumber(set))
+		return errors.Join(fmt.Errorf("eventfd: cannot make an eventfd: %w", err), unix.Close(set))
 	}
-	return errors.Join(closeNumber(event), closeNumber(set))
-}
-
-func closeNumber(fd int) error {
-	if err := unix.Close(fd); err != nil {
-		return fmt.Errorf("close: cannot close descriptor %d: %w", fd, err)
-	}
-	return nil
+	return errors.Join(unix.Close(event), unix.Close(set))
 }
