@@ -19,8 +19,8 @@ type timerRound struct {
 	delays []time.Duration
 }
 
-// TestPropMeterTimers: since a Read, a meter takes one sample of a wake-up, and one of the first timer that
-// begins: how late it is, because a body runs when it becomes due.
+// TestPropMeterTimers: since a Read, a meter of an executor, or of a pool of one worker, takes one sample of a wake-up, and
+// one of the first timer that begins: how late it is, because a body runs when it becomes due.
 func TestPropMeterTimers(t *testing.T) {
 	seconds := rapid.Custom(func(t *rapid.T) time.Duration {
 		return time.Duration(rapid.IntRange(0, 5).Draw(t, "seconds")) * time.Second
@@ -29,13 +29,16 @@ func TestPropMeterTimers(t *testing.T) {
 		return timerRound{seconds.Draw(t, "busy"), rapid.SliceOfN(seconds, 0, 3).Draw(t, "delays")}
 	}), 1, 5)
 	rapid.Check(t, func(rt *rapid.T) {
-		rounds, owned := program.Draw(rt, "rounds"), rapid.Bool().Draw(rt, "clock of the user")
+		rounds, owned, pool := program.Draw(rt, "rounds"), rapid.Bool().Draw(rt, "clock of the user"), rapid.Bool().Draw(rt, "pool of one worker")
 		checkInBubble(t, rt, func(t *testing.T) string {
 			var opts []core.Option
 			if owned {
 				opts = append(opts, core.WithClock(slowAlarms{}))
 			}
-			ex := coretest.NewExecutor(t, opts...)
+			var ex metered = coretest.NewExecutor(t, opts...)
+			if pool {
+				ex = coretest.NewPool(t, 1, opts...)
+			}
 			coretest.OnLoop(t, ex, func() {})
 			synctest.Wait()
 			m := ex.NewMeter()
@@ -58,7 +61,7 @@ func TestPropMeterTimers(t *testing.T) {
 				time.Sleep(time.Minute)
 				synctest.Wait()
 				if got := m.Read().Waits; !slices.Equal(slices.Sorted(slices.Values(got)), want) {
-					return fmt.Sprintf("round %d of %v: the waits are %v, want %v", i, rounds, got, want)
+					return fmt.Sprintf("pool %v: round %d of %v: the waits are %v, want %v", pool, i, rounds, got, want)
 				}
 			}
 			return ""

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -28,7 +29,7 @@ type poolOp struct {
 	e   time.Duration
 }
 
-var poolOps = strings.Fields("execute execute lazy lazy try skip fill schedule schedule rate delay cancel cancel reset reset again hook hook remove " +
+var poolOps = strings.Fields("execute execute submit lazy lazy try skip fill schedule schedule rate delay cancel cancel reset reset again hook hook remove " +
 	"listener listener listener wrong running pass pass pass pass release release graceful shutdown")
 
 var (
@@ -58,14 +59,16 @@ func TestPropPoolSteps(t *testing.T) {
 // poolRun is a pool beside its model.
 type poolRun struct {
 	*poolModel
-	pool    *core.Pool
-	began   time.Time
-	starts  chan struct{} // lets the worker begin
-	calls   int           // of the spawner, that did not fail
-	fails   int           // calls of the spawner that are still to fail
-	gate    chan string   // of the body that blocks: how it ends
-	removes []func() bool
-	ids     int // of the calls of bodies
+	pool     *core.Pool
+	began    time.Time
+	over     context.Context
+	starts   chan struct{} // lets the worker begin
+	calls    int           // of the spawner, that did not fail
+	fails    int           // calls of the spawner that are still to fail
+	gate     chan string   // of the body that blocks: how it ends
+	removes  []func() bool
+	timeouts atomic.Int64 // that were logged
+	ids      int          // of the calls of bodies
 
 	mu     sync.Mutex
 	traced []string
@@ -95,6 +98,9 @@ func runPoolSteps(t *testing.T, policy core.TimersAtShutdown, owned bool, failur
 		poolModel: &poolModel{policy: policy, limit: 16, failures: failures, until: never, alarm: never, timeoutAt: never, horizon: never, stats: core.Stats{State: core.StateNotStarted}},
 		began:     time.Now(), starts: make(chan struct{}), gate: make(chan string),
 	}
+	var cancel func()
+	r.over, cancel = context.WithCancel(context.Background())
+	cancel()
 	opts := []core.Option{
 		core.WithName("bakery"), core.WithTracer(r), core.WithTimersAtShutdown(policy), core.WithMaxPendingTasks(r.limit),
 		core.WithLogger(newHooked(r.logged)), core.WithPanicHandler(func(p *core.PanicError) {
@@ -166,147 +172,6 @@ func (r *poolRun) step(t *testing.T, op poolOp) string {
 	return r.differs()
 }
 
-// do makes a step, and returns what the pool and the model say to it.
-func (r *poolRun) do(t *testing.T, op poolOp) (got, want bool) {
-	m, p := r.poolModel, r.pool
-	r.ids++
-	call := stepCall{r.ids, op.how}
-	b := &stepBody{calls: []stepCall{call}}
-	body := func() { r.call(call) }
-	ok := func(err error) bool { return err == nil }
-	switch op.op {
-	case "execute", "try", "lazy":
-		b.kind = core.BodyTask
-		submit, kind := p.Execute, core.OpExecute
-		if op.op == "try" {
-			submit = p.TryExecute
-		} else if op.op == "lazy" {
-			submit, kind = p.ExecuteLazy, core.OpExecuteLazy
-		}
-		return ok(submit(body)), m.task(kind, b)
-	case "skip":
-		if m.job == nil {
-			return false, false // it might begin before Cancel
-		}
-		b.kind, b.calls[0].how = core.BodyTask, "skip"
-		return core.Submit(p, func() (int, error) { return 0, nil }).Cancel(), m.task(core.OpExecute, b)
-	case "schedule", "rate", "delay":
-		b.kind = core.BodyTimer
-		timer := &stepTimer{body: b}
-		b.timer = timer
-		var err error
-		switch period := op.e + 10*time.Millisecond; op.op {
-		case "rate":
-			timer.timer, err = p.ScheduleAtFixedRate(op.d, period, body)
-			timer.period = period
-		case "delay":
-			timer.timer, err = p.ScheduleWithFixedDelay(op.d, period, body)
-			timer.period = -period
-		default:
-			timer.timer, err = p.Schedule(op.d, body)
-		}
-		m.timers = append(m.timers, timer)
-		if want = m.schedule(timer, op.d); !want {
-			m.timers = m.timers[:len(m.timers)-1]
-		}
-		return ok(err), want
-	case "cancel", "reset", "again":
-		if len(m.timers) == 0 {
-			return false, false
-		}
-		timer := m.timers[len(m.timers)-1-op.n%len(m.timers)]
-		switch op.op {
-		case "cancel":
-			return timer.timer.Cancel(), m.cancel(timer)
-		case "reset":
-			return timer.timer.Reset(op.d), m.reset(timer, op.d)
-		}
-		err := p.ScheduleTimer(timer.timer, op.d, body)
-		if timer.period != 0 || !timer.over && m.open(core.OpSchedule) {
-			return ok(err), false
-		}
-		b.kind, b.timer = core.BodyTimer, timer
-		want := timer.over && m.schedule(timer, op.d)
-		if want {
-			timer.body = b
-		}
-		return ok(err), want
-	case "hook":
-		b.kind = core.BodyHook
-		remove, err := p.AddShutdownHook(body)
-		if err == nil {
-			r.removes = append(r.removes, remove)
-		}
-		return ok(err), m.addHook(b)
-	case "remove":
-		if n := len(r.removes); n > 0 {
-			return r.removes[op.n%n](), m.removeHook(op.n % n)
-		}
-	case "listener":
-		b.kind = core.BodyListener
-		promise := core.NewPromise[int](p)
-		promise.Future().OnDone(func(int, error) { body() })
-		for range op.n {
-			r.ids++
-			call := stepCall{r.ids, ""}
-			promise.Future().OnDone(func(int, error) { r.call(call) })
-			b.calls = append(b.calls, call)
-		}
-		if want = m.listen(b); want { // else they run on this goroutine
-			promise.TrySuccess(1)
-		}
-		return want, want
-	case "fill":
-		for i := 0; i < m.limit && m.stats.State != core.StateNotStarted; i++ {
-			r.ids++
-			call := stepCall{r.ids, ""}
-			got, want = ok(p.ExecuteLazy(func() { r.call(call) })), m.task(core.OpExecuteLazy, &stepBody{kind: core.BodyTask, calls: []stepCall{call}})
-			if got != want {
-				return got, want
-			}
-			synctest.Wait() // the last one wakes the worker
-			m.settle()
-		}
-	case "wrong":
-		return ok(r.wrong(op.n)), false
-	case "running":
-		m.posted()
-		coretest.Must(t, p.Resize(1))
-		text := m.describe()
-		return strings.HasPrefix(p.Running(), text) && (p.Running() == "") == (text == ""), true
-	case "pass":
-		time.Sleep(op.d)
-		m.settle()
-		m.pass(op.d)
-	case "release":
-		if m.job != nil {
-			how := op.how
-			if how == "block" {
-				how = ""
-			}
-			r.gate <- how
-			if how == "" {
-				m.proceed()
-			} else {
-				m.ends(how)
-			}
-		}
-	case "graceful":
-		timeout := time.Duration(0)
-		if op.e > 0 {
-			timeout = 5*op.e + 1 // no alarm of the worker is at the end of the timeout
-		}
-		quiet := min(op.d, timeout)
-		_, err := p.ShutdownGracefully(quiet, timeout)
-		m.shut(true, quiet, timeout)
-		return ok(err), true
-	case "shutdown":
-		p.Shutdown()
-		m.shut(false, 0, 0)
-	}
-	return false, false
-}
-
 // wrong makes a call with a wrong argument, and returns its error.
 func (r *poolRun) wrong(n int) (err error) {
 	p, body := r.pool, func() {}
@@ -346,8 +211,11 @@ func (r *poolRun) call(c stepCall) {
 }
 
 func (r *poolRun) logged(message string) {
-	if message == "panic in the panic handler" {
+	switch message {
+	case "panic in the panic handler":
 		r.trace(message)
+	case "timeout of the graceful shutdown passed":
+		r.timeouts.Add(1)
 	}
 }
 
@@ -385,6 +253,16 @@ func (r *poolRun) differs() string {
 	}
 	if cause, err := context.Cause(r.pool.Context()), r.pool.Termination().Err(); cause != r.closedBy || err != r.endErr {
 		return fmt.Sprintf("G11: the cause of the context is %v, the error of the end %v, want %v, %v", cause, err, r.closedBy, r.endErr)
+	}
+	wait := context.Canceled
+	if s.State == core.StateTerminated {
+		wait = r.endErr
+	}
+	if err := r.pool.AwaitTermination(r.over); err != wait {
+		return fmt.Sprintf("G18: AwaitTermination returns %v, want %v", err, wait)
+	}
+	if n := r.timeouts.Load(); n != r.logs {
+		return fmt.Sprintf("G11: %d timeouts were logged, want %d", n, r.logs)
 	}
 	if name, want := r.pool.String(), fmt.Sprintf("bakery (%v)", s.State); name != want || r.pool.InEventLoop() {
 		return fmt.Sprintf("the pool is %q, want %q; the caller is in the event loop %v", name, want, r.pool.InEventLoop())

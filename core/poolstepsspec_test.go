@@ -41,6 +41,7 @@ type poolModel struct {
 	closedBy        error  // the cause of the close
 	cause           error  // of refusals: also the error of a worker that could not be started
 	running         string // begin of Report.Running
+	logs            int64  // of timeouts
 	lateRejected    int64
 	end             time.Duration // when it terminated
 	endErr          error
@@ -334,6 +335,9 @@ func (m *poolModel) close(cause error) {
 	m.closed, m.closedBy, m.cause, m.horizon = true, cause, cause, min(m.horizon, int64(m.now))
 	if cause == core.ErrShutdownTimeout {
 		m.running = m.describe()
+		if m.running != "" || m.stats.Pending > 0 {
+			m.logs++
+		}
 	}
 	m.move(core.StateShutdown, cause)
 }

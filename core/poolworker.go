@@ -49,7 +49,7 @@ type job struct {
 
 func (w *worker) executor() EventExecutor   { return w.pool }
 func (w *worker) localValues() *map[any]any { return &w.locals }
-func (w *worker) isCurrent(f func()) bool   { return w.calling != nil && sameFunc(w.calling, f) }
+func (w *worker) isCurrent(f func()) bool   { return sameFunc(w.calling, f) }
 func (w *worker) skipCurrent()              { w.outcome = OutcomeSkipped }
 func (w *worker) panickedCurrent()          { w.outcome = OutcomePanicked }
 
