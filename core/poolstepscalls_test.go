@@ -146,7 +146,7 @@ func (r *poolRun) do(t *testing.T, op poolOp) (got, want bool) {
 		if op.e > 0 {
 			timeout = 5*op.e + 1 // no alarm of the worker is at the end of the timeout
 		}
-		quiet := min(op.d, timeout)
+		quiet := max(0, min(2*op.d, timeout-1))
 		_, err := p.ShutdownGracefully(quiet, timeout)
 		m.shut(true, quiet, timeout)
 		return ok(err), true
