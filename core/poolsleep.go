@@ -81,11 +81,9 @@ func (p *Pool) claim() *worker {
 // claimExcess claims one sleeper for each surplus worker, so that it can leave. Requires mu.
 func (p *Pool) claimExcess() (woken []*worker) {
 	for n := p.live - p.size - p.woken; n > 0; n-- {
-		w := p.claim()
-		if w == nil {
-			break
+		if w := p.claim(); w != nil {
+			woken = append(woken, w)
 		}
-		woken = append(woken, w)
 	}
 	return woken
 }

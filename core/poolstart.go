@@ -144,18 +144,14 @@ func (w *worker) move() error {
 	return l.err
 }
 
-// retire removes the worker, which has no job, from the pool. Unless the pool is over, it claims
-// another worker for work that may be left. Requires mu, and releases it.
+// retire removes the worker, which has no job, from the pool. It claims another worker for work that
+// may be left; in a pool that is over none sleeps, and none starts. Requires mu, and releases it.
 func (w *worker) retire() {
 	p := w.pool
 	p.live--
 	p.leaving++
 	if i := slices.Index(p.workers, w); i >= 0 {
 		p.workers = slices.Delete(p.workers, i, i+1)
-	}
-	if p.over {
-		p.mu.Unlock()
-		return
 	}
 	p.unlockAndWakeOne()
 }

@@ -213,7 +213,7 @@ func (r *poolRun) call(c stepCall) {
 
 func (r *poolRun) logged(message string) {
 	switch message {
-	case "panic in the panic handler":
+	case "panic in the panic handler", "the pool could not be started for the shutdown":
 		r.trace(message)
 	case "timeout of the graceful shutdown passed":
 		r.timeouts.Add(1)
@@ -261,6 +261,9 @@ func (r *poolRun) differs() string {
 	}
 	if err := r.pool.AwaitTermination(r.over); err != wait {
 		return fmt.Sprintf("G18: AwaitTermination returns %v, want %v", err, wait)
+	}
+	if n := r.pool.Launches(); n != 0 {
+		return fmt.Sprintf("G24: %d calls of the spawner are in progress, want none", n)
 	}
 	if n := r.timeouts.Load(); n != r.logs {
 		return fmt.Sprintf("G11: %d timeouts were logged, want %d", n, r.logs)

@@ -16,6 +16,10 @@ func (r *poolRun) do(t *testing.T, op poolOp) (got, want bool) {
 	m, p := r.poolModel, r.pool
 	r.ids++
 	call := stepCall{r.ids, op.how}
+	delay := op.d
+	if op.e == 0 {
+		delay = -delay // which counts as zero
+	}
 	b := &stepBody{calls: []stepCall{call}}
 	body := func() { r.call(call) }
 	ok := func(err error) bool { return err == nil }
@@ -45,6 +49,7 @@ func (r *poolRun) do(t *testing.T, op poolOp) (got, want bool) {
 		timer := &stepTimer{body: b}
 		b.timer = timer
 		var err error
+		first := op.d
 		switch period := op.e + 10*time.Millisecond; op.op {
 		case "rate":
 			timer.timer, err = p.ScheduleAtFixedRate(op.d, period, body)
@@ -53,10 +58,11 @@ func (r *poolRun) do(t *testing.T, op poolOp) (got, want bool) {
 			timer.timer, err = p.ScheduleWithFixedDelay(op.d, period, body)
 			timer.period = -period
 		default:
-			timer.timer, err = p.Schedule(op.d, body)
+			timer.timer, err = p.Schedule(delay, body)
+			first = max(delay, 0)
 		}
 		m.timers = append(m.timers, timer)
-		if want = m.schedule(timer, op.d); !want {
+		if want = m.schedule(timer, first); !want {
 			m.timers = m.timers[:len(m.timers)-1]
 		}
 		return ok(err), want
@@ -69,14 +75,14 @@ func (r *poolRun) do(t *testing.T, op poolOp) (got, want bool) {
 		case "cancel":
 			return timer.timer.Cancel(), m.cancel(timer)
 		case "reset":
-			return timer.timer.Reset(op.d), m.reset(timer, op.d)
+			return timer.timer.Reset(delay), m.reset(timer, max(delay, 0))
 		}
-		err := p.ScheduleTimer(timer.timer, op.d, body)
+		err := p.ScheduleTimer(timer.timer, delay, body)
 		if timer.period != 0 || !timer.over && m.open(core.OpSchedule) {
 			return ok(err), false
 		}
 		b.kind, b.timer = core.BodyTimer, timer
-		want := timer.over && m.schedule(timer, op.d)
+		want := timer.over && m.schedule(timer, max(delay, 0))
 		if want {
 			timer.body = b
 		}

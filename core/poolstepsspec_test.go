@@ -122,6 +122,7 @@ func (m *poolModel) startForShutdown() {
 			m.close(errOfAStart)
 		}
 		m.cause, m.endErr = errOfAStart, errOfAStart
+		m.emit("the pool could not be started for the shutdown")
 		m.terminate()
 	}
 }

@@ -218,11 +218,11 @@ func (w *worker) take(now int64) bool {
 
 // jitter draws the jitter of the next run if the worker's job is a periodic timer. Otherwise it
 // returns 0. It also returns 0 after the pool has failed, because the source may have panicked.
-func (w *worker) jitter() time.Duration {
+func (w *worker) jitter() (delay time.Duration) {
 	if t := w.job.timer; t != nil && t.period != 0 && !w.pool.failed.Load() {
-		return w.pool.drawJitter(t.period)
+		delay = w.pool.drawJitter(t.period)
 	}
-	return 0
+	return delay
 }
 
 // countEnd counts the end of the worker's job, if it has one. jitter is that of the next run of
