@@ -34,7 +34,7 @@ func (p *Pool) readMeter(m *Meter) (r Reading) {
 	c := p.queue.Counts()
 	begun := c.Accepted - int64(c.NotBegun)
 	r.Oldest = m.oldest(begun)
-	if p.gate&gateNotStarted == 0 && !p.over {
+	if p.gate&gateNotStarted == 0 {
 		m.begin(c.Accepted, begun, p.busy < p.size)
 	}
 	return r

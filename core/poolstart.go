@@ -65,7 +65,6 @@ func (p *Pool) decide(l *launch, w *worker, err error) {
 			p.closeAdmission(err, p.shutdown.calledAt)
 		}
 		p.shutdown.cause = err
-		p.over = true
 		p.moveTo(StateTerminated)
 	}
 	p.mu.Unlock()

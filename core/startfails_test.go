@@ -1,0 +1,32 @@
+package core_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"eventide/core"
+	"eventide/core/internal/coretest"
+)
+
+// G17: a caller that waits for a start learns that it has failed before the failure is logged: a logger may take long.
+// A second shutdown call in the meantime does not start a worker of its own.
+func TestG17CallersWaitForNoLogger(t *testing.T) {
+	fails, logs, starts := make(chan struct{}), make(chan struct{}), 0
+	onBoth(t, func(t *testing.T, ex core.EventExecutor) {
+		fails, logs, starts = make(chan struct{}), make(chan struct{}), 0
+		coretest.MustShutdownGracefully(t, ex, 0, time.Hour)
+		synctest.Wait() // the spawner has been called
+		refused := make(chan error, 1)
+		go func() { refused <- ex.Execute(func() {}) }()
+		synctest.Wait()
+		ex.Shutdown()
+		synctest.Wait()
+		coretest.Want(t, "calls of the spawner", starts, 1)
+		close(fails)
+		synctest.Wait()
+		coretest.Want(t, "G17: callers that have returned while the failure is logged", len(refused), 1)
+		close(logs)
+		coretest.AwaitDone(t, ex)
+	}, core.WithSpawner(func(func()) error { starts++; <-fails; return errSpawn }), core.WithLogger(newHooked(func(string) { <-logs })))
+}
