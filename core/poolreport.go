@@ -31,7 +31,7 @@ func (p *Pool) stats() Stats {
 
 // progressReport implements Termination.Report before the report is sealed.
 func (p *Pool) progressReport() Report {
-	now := int64(0)
+	var now int64
 	if p.State() >= StateShuttingDown {
 		now = p.nowIfItCan()
 	}

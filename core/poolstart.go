@@ -149,9 +149,8 @@ func (w *worker) retire() {
 	p := w.pool
 	p.live--
 	p.leaving++
-	if i := slices.Index(p.workers, w); i >= 0 {
-		p.workers = slices.Delete(p.workers, i, i+1)
-	}
+	i := slices.Index(p.workers, w)
+	p.workers = slices.Delete(p.workers, i, i+1)
 	p.unlockAndWakeOne()
 }
 

@@ -71,6 +71,11 @@ func (r *poolRun) do(t *testing.T, op poolOp) (got, want bool) {
 			return false, false
 		}
 		timer := m.timers[len(m.timers)-1-op.n%len(m.timers)]
+		for _, t := range m.timers {
+			if op.op == "again" && t.over && t.period == 0 {
+				timer = t
+			}
+		}
 		switch op.op {
 		case "cancel":
 			return timer.timer.Cancel(), m.cancel(timer)

@@ -25,15 +25,23 @@ func TestPropTimerHeap(t *testing.T) {
 		var oracle sortedTimers
 		var gone []*Timer
 		id := uint64(0)
-		anyOf := func(from []*Timer) *Timer { return from[rapid.IntRange(0, len(from)-1).Draw(t, "which")] }
+		anyOf := func(from []*Timer) *Timer {
+			i := rapid.IntRange(0, len(from)-1).Draw(t, "which")
+			if rapid.Bool().Draw(t, "from the last one") {
+				i = len(from) - 1 - i
+			}
+			return from[i]
+		}
 		t.Repeat(map[string]func(*rapid.T){
 			"push": func(t *rapid.T) {
-				id++
-				timer := &Timer{at: rapid.Int64Range(0, 9).Draw(t, "at"), id: id, index: -1}
-				size := h.push(timer)
-				oracle = append(oracle, timer)
-				oracle.sort()
-				wantSize(t, "push", size, oracle)
+				for range rapid.SampledFrom([]int{1, 1, 2, 20}).Draw(t, "timers") { // a heap of three levels
+					id++
+					timer := &Timer{at: rapid.Int64Range(0, 99).Draw(t, "at"), id: id, index: -1}
+					size := h.push(timer)
+					oracle = append(oracle, timer)
+					oracle.sort()
+					wantSize(t, "push", size, oracle)
+				}
 			},
 			"pop": func(t *rapid.T) {
 				if len(oracle) == 0 {

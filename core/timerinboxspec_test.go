@@ -75,7 +75,7 @@ func newInboxSpec(t *rapid.T) *inboxSpec {
 func (s *inboxSpec) steps() map[string]func(*rapid.T) {
 	return map[string]func(*rapid.T){
 		"schedule": func(t *rapid.T) {
-			timer := &inboxTimer{Timer: &Timer{home: &s.e.setup, ranAt: noDeadline, period: rapid.SampledFrom([]time.Duration{0, 0, 3, -3, 1, -1}).Draw(t, "period"), fn: func() {}}}
+			timer := &inboxTimer{Timer: &Timer{home: &s.e.setup, ranAt: noDeadline, period: rapid.SampledFrom([]time.Duration{1, 0, -3, 3, 0, -1}).Draw(t, "period"), fn: func() {}}}
 			timer.Timer.at = drawAt(t)
 			timer.Timer.grid = timer.Timer.at
 			s.timers = append(s.timers, timer)

@@ -195,3 +195,14 @@ func TestJitterSpreadsRuns(t *testing.T) {
 		}
 	}, core.WithTimerJitter(time.Second, rand.NewPCG(1, 2)))
 }
+
+// G7: the least value of a source gives no delay, and the largest one the longest delay below the bound.
+func TestG7JitterOfTheLeastAndTheLargestValue(t *testing.T) {
+	const bound = time.Minute
+	for source, want := range map[constant]time.Duration{0: 0, longest: bound - 1} {
+		onBoth(t, func(t *testing.T, ex core.EventExecutor) {
+			now := time.Now()
+			coretest.Want(t, "the delay", mustSchedule(t, ex, time.Hour, func() {}).Deadline().Sub(now), time.Hour+want)
+		}, core.WithTimerJitter(bound, source))
+	}
+}
