@@ -21,21 +21,27 @@ const scarceChild = "scarce"
 
 // runScarce is the life of such a child. The exit that it runs sets timers.
 func runScarce(free int, plan Plan) int {
-	if err := takeDescriptors(free); err != nil {
+	giveBack, err := takeDescriptors(free)
+	if err != nil {
 		fmt.Println("cannot take descriptors:", err)
 		return 3
 	}
+	defer giveBack() // with -cover, the end of the process writes files
 	plan.Logger = slog.New(slog.NewTextHandler(os.Stdout, nil))
 	report := RunReport(context.Background(), plan)
 	fmt.Printf("code %d EMFILE %v\n", report.Code, errors.Is(report.Err, unix.EMFILE))
 	return report.Code
 }
 
-// takeDescriptors leaves so many free.
-func takeDescriptors(free int) error {
+// takeDescriptors leaves so many free, until giveBack.
+func takeDescriptors(free int) (giveBack func(), err error) {
 	const limit = 64
-	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: limit, Max: limit}); err != nil {
-		return err
+	var before unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &before); err != nil {
+		return nil, err
+	}
+	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: limit, Max: before.Max}); err != nil {
+		return nil, err
 	}
 	var taken []int
 	for {
@@ -44,16 +50,16 @@ func takeDescriptors(free int) error {
 			break
 		}
 		if err != nil {
-			return err
+			return nil, err
 		}
 		taken = append(taken, fd)
 	}
 	for _, fd := range taken[len(taken)-free:] {
 		if err := unix.Close(fd); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	return func() { _ = unix.Setrlimit(unix.RLIMIT_NOFILE, &before) }, nil
 }
 
 func init() {
