@@ -276,7 +276,7 @@ func (c *Channel) startLinger() {
 
 // endOutputAndLinger is the part of startLinger that follows Modify.
 func (c *Channel) endOutputAndLinger() {
-	if c.sysShutdownWrite() != nil {
+	if !c.outputShut && c.sysShutdownWrite() != nil {
 		c.closeNow(c.failure, c.clean)
 		return
 	}

@@ -20,6 +20,7 @@ import (
 // restarts at each activity of that kind and at each call of Idle; that of the kinds of input also at the last release,
 // at the end of a pause, and when its end is checked while the channel is held or its input paused. A hold has no effect after
 // CloseOutput. A graceful close ends all idle timeouts. A handler without Idle gets an *IdleError at the time of the first call.
+// The time begins at the read itself, and not at the end of a Read that takes long, which only delays the checks.
 func TestPropIdle(t *testing.T) {
 	checkInBubbles(t, func(r *rapid.T) func(t *testing.T) string {
 		return drawIdleScript(r).run
@@ -30,6 +31,7 @@ func TestPropIdle(t *testing.T) {
 type idleScript struct {
 	timeouts [3]time.Duration // by kind
 	handles  bool             // the handler has the method Idle
+	takes    time.Duration    // the time of each call of Read
 	steps    []idleStep
 }
 
@@ -48,16 +50,17 @@ func drawIdleScript(t *rapid.T) idleScript {
 			s.timeouts[kind] = time.Duration(n)*time.Second + time.Millisecond
 		}
 	}
-	first := rapid.SampledFrom([][]string{nil, {"hold", "hold", "close output"}, {"hold"}, {"hold", "hold", "close output"}, {"hold", "hold"}}).Draw(t, "the first acts")
+	s.takes = rapid.SampledFrom([]time.Duration{0, 500 * time.Millisecond, 2500 * time.Millisecond}).Draw(t, "Read takes")
+	first := rapid.SampledFrom([][]string{nil, {"hold", "hold", "close output"}, {"hold"}, {"hold", "hold", "close output"}, {"hold", "hold"}, {"pause", "send", "resume"}}).Draw(t, "the first acts")
 	for _, act := range first {
-		s.steps = append(s.steps, idleStep{act: act})
+		s.steps = append(s.steps, idleStep{act: act, then: s.takes})
 	}
 	acts := []string{"send", "write", "write on the loop", "hold", "release", "hold", "release", "pause", "resume", "room", "close output", "wait", "quiesce", "close"}
 	for range rapid.IntRange(1, 10).Draw(t, "steps") {
 		s.steps = append(s.steps, idleStep{
 			act:  rapid.SampledFrom(acts).Draw(t, "act"),
 			n:    rapid.SampledFrom([]int{0, 1, -1, 2}).Draw(t, "n"),
-			then: time.Duration(rapid.SampledFrom([]int{1, 3, 8, 12, 20, 0}).Draw(t, "seconds behind it")) * time.Second,
+			then: time.Duration(rapid.SampledFrom([]int{1, 3, 8, 12, 20, 0}).Draw(t, "seconds behind it"))*time.Second + s.takes,
 		})
 	}
 	return s
@@ -73,6 +76,7 @@ type idleCall struct {
 type idleSpec struct {
 	idleScript
 	now     time.Duration
+	busy    time.Duration    // the end of the last call of Read
 	since   [3]time.Duration // when the time of each kind began
 	checks  [3]time.Duration // when its end is checked
 	over    bool             // a graceful close has begun
@@ -133,6 +137,9 @@ func (s *idleSpec) act(step idleStep) {
 	}
 	if s.unread && !s.paused && !s.quiet {
 		s.unread, s.since[tcp.ReadIdle], s.since[tcp.AllIdle] = false, s.now, s.now
+		if !s.over {
+			s.busy = s.now + s.takes
+		}
 	}
 	if s.pending > 0 && s.room != 0 {
 		n := s.pending
@@ -162,8 +169,8 @@ func (s *idleSpec) pass(d time.Duration) {
 	for !s.over {
 		next := idleCall{at: end + 1}
 		for kind, timeout := range s.timeouts {
-			if timeout > 0 && s.checks[kind] < next.at {
-				next = idleCall{tcp.IdleKind(kind), s.checks[kind]}
+			if at := max(s.checks[kind], s.busy); timeout > 0 && at < next.at {
+				next = idleCall{tcp.IdleKind(kind), at}
 			}
 		}
 		if next.at > end {
@@ -192,9 +199,12 @@ func (s *idleSpec) check(c idleCall) {
 type idleRecorder struct {
 	tcp.HandlerBase
 	begin time.Time
+	takes time.Duration
 	calls *[]idleCall
 	errs  *[]error
 }
+
+func (h idleRecorder) Read(*tcp.Channel, []byte) { time.Sleep(h.takes) }
 
 func (h idleRecorder) Error(_ *tcp.Channel, err error) {
 	*h.errs = append(*h.errs, err)
@@ -215,7 +225,7 @@ func (s idleScript) run(t *testing.T) string {
 	var got []idleCall
 	var errs []error
 	var h tcp.Handler
-	recorder := idleRecorder{begin: time.Now(), calls: &got, errs: &errs}
+	recorder := idleRecorder{begin: time.Now(), takes: s.takes, calls: &got, errs: &errs}
 	if h = recorder; s.handles {
 		h = idleHandler{recorder}
 	}
