@@ -6,6 +6,8 @@ import (
 	"syscall"
 
 	"eventide/core"
+
+	"golang.org/x/sys/unix"
 )
 
 // WithFaults lets a test decide how system calls go: op is "read", "send", "accept",
@@ -143,4 +145,13 @@ func (c *Channel) SpareChunks() int {
 	c.shared.pool.mu.Lock()
 	defer c.shared.pool.mu.Unlock()
 	return c.shared.pool.n
+}
+
+// Waiting returns how many connections wait in the backlog of the kernel.
+func (l *Listener) Waiting() int {
+	info, err := unix.GetsockoptTCPInfo(l.fd, unix.IPPROTO_TCP, unix.TCP_INFO)
+	if err != nil {
+		return -1
+	}
+	return int(info.Unacked) // of a listener
 }
