@@ -155,3 +155,12 @@ func (l *Listener) Waiting() int {
 	}
 	return int(info.Unacked) // of a listener
 }
+
+// Resume does what the timer of a pause does. Loop only.
+func (l *Listener) Resume() { l.resume() }
+
+// TakeRetry returns a function that stops the present timer of a pause, and reports whether it was still set. Loop only.
+func (l *Listener) TakeRetry() (stop func() bool) { return l.retry.Stop }
+
+// LoseRegistration ends the registration as core does when another registration gets the number of the descriptor.
+func (l *Listener) LoseRegistration() { _ = l.registration().Close() }
