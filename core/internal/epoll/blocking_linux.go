@@ -87,18 +87,15 @@ func (p *BlockingPoller) Wake() {
 // 2^64-2 additions, or if other code has filled it, a write fails with EAGAIN. Then
 // signal reads it once (netty #9192).
 func signal(event *os.File) {
-	raw, _ := event.SyscallConn() // fails for a nil File only
+	raw, _ := event.SyscallConn() // fails for a nil file only
 	one := [8]byte{0: 1}
 	_ = raw.Control(func(fd uintptr) { // fails after Close: the wake-up is not needed then
 		for {
-			switch _, err := unix.Write(int(fd), one[:]); err {
-			case unix.EINTR:
-			case unix.EAGAIN:
-				var count [8]byte
-				_, _ = unix.Read(int(fd), count[:])
-			default:
+			if _, err := unix.Write(int(fd), one[:]); err != unix.EAGAIN {
 				return
 			}
+			var count [8]byte
+			_, _ = unix.Read(int(fd), count[:])
 		}
 	})
 }

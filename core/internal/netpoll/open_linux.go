@@ -1,7 +1,6 @@
 package netpoll
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"sync"
@@ -45,9 +44,10 @@ func reserve() error {
 	if err != nil {
 		return fmt.Errorf("epoll_create1: cannot make an epoll set: %w", err)
 	}
+	defer unix.Close(set)
 	event, err := unix.Eventfd(0, unix.EFD_NONBLOCK|unix.EFD_CLOEXEC)
 	if err != nil {
-		return errors.Join(fmt.Errorf("eventfd: cannot make an eventfd: %w", err), unix.Close(set))
+		return fmt.Errorf("eventfd: cannot make an eventfd: %w", err)
 	}
-	return errors.Join(unix.Close(event), unix.Close(set))
+	return unix.Close(event)
 }

@@ -33,9 +33,14 @@ func runChild(args string) error {
 		return err
 	}
 	const limit = 64
-	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: limit, Max: limit}); err != nil {
+	var before unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &before); err != nil {
 		return err
 	}
+	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: limit, Max: before.Max}); err != nil {
+		return err
+	}
+	defer func() { _ = unix.Setrlimit(unix.RLIMIT_NOFILE, &before) }() // with -cover, the end of the process writes files
 	taken := takeAll()
 	giveBack := func(n int) {
 		for _, fd := range taken[:n] {
