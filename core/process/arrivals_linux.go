@@ -125,10 +125,7 @@ var onlyBegun = []unix.SockFilter{
 func dropSYN(raw syscall.RawConn) error {
 	program := unix.SockFprog{Len: uint16(len(onlyBegun)), Filter: &onlyBegun[0]}
 	return control(raw, func(fd int) error {
-		protocol, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_PROTOCOL)
-		if err != nil {
-			return err
-		}
+		protocol, _ := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_PROTOCOL) // 0 after an error
 		if protocol != unix.IPPROTO_TCP {
 			return unix.EPROTONOSUPPORT
 		}

@@ -2,6 +2,7 @@ package process
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 	"testing/synctest"
@@ -27,4 +28,19 @@ func TestStartThatReturnsACauseThatWraps(t *testing.T) {
 		cancel(fmt.Errorf("outer: %w", inner))
 		cancelled.wantCode(CodeClean)
 	})
+}
+
+// The exit has begun for the failure of one part when the last part ends: the cause is that failure, and not that of all parts.
+func TestCauseOfTheFirstPartThatFails(t *testing.T) {
+	over := make(chan struct{})
+	close(over)
+	for range 100 { // of two channels that are ready, select takes any
+		first := &PartError{Part: "first", Err: fmt.Errorf("failed")}
+		x := &exit{start: &attempt{over: over, err: errors.Join(first, fmt.Errorf("second"))}}
+		x.begun, x.begin = context.WithCancelCause(t.Context())
+		x.begin(first)
+		if got := x.awaitCause(); got != first {
+			t.Fatalf("the cause is %v, want %v", got, first)
+		}
+	}
 }

@@ -42,12 +42,12 @@ func (m *monitor) stuck(now time.Time, limit time.Duration) (names []string) {
 		if s.Executor == nil {
 			continue
 		}
-		for i, term := range members(s.Executor) {
+		for i, member := range members(s.Executor) {
 			name := s.Name
-			if i >= 0 {
+			if _, group := s.Executor.(groupOf); group {
 				name = fmt.Sprintf("%s[%d]", s.Name, i)
 			}
-			if m.observe(name, term.Report(), now) >= limit {
+			if m.observe(name, member.Termination().Report(), now) >= limit {
 				names = append(names, name)
 			}
 		}
@@ -68,23 +68,19 @@ func (m *monitor) observe(name string, r core.Report, now time.Time) time.Durati
 	return now.Sub(before.since)
 }
 
-// members returns the Termination of each member of a group with the member's index. For
-// an executor that is no group, it returns the executor's Termination with index -1.
-func members(ex Executor) iter.Seq2[int, *core.Termination] {
-	return func(yield func(int, *core.Termination) bool) {
-		group, ok := ex.(interface {
-			All() iter.Seq[core.EventExecutor]
-		})
-		if !ok {
-			yield(-1, ex.Termination())
-			return
-		}
-		i := 0
-		for member := range group.All() {
-			if !yield(i, member.Termination()) {
-				return
-			}
-			i++
-		}
+// groupOf is an executor that is made of others.
+type groupOf interface {
+	All() iter.Seq[core.EventExecutor]
+}
+
+// members returns the members of a group, and an executor that is no group as the only one.
+func members(ex Executor) (all []Executor) {
+	group, ok := ex.(groupOf)
+	if !ok {
+		return []Executor{ex}
 	}
+	for member := range group.All() {
+		all = append(all, member)
+	}
+	return all
 }

@@ -104,6 +104,12 @@ type serverConn struct {
 
 func (c *serverConn) Close() error { c.closes++; return nil }
 
+// upperConn is a connection above another, as a tls.Conn is. Its Close does not reach the lower one.
+type upperConn struct{ net.Conn }
+
+func (c *upperConn) NetConn() net.Conn { return c.Conn }
+func (c *upperConn) Close() error      { return nil }
+
 // keylessConn cannot be a key of a map.
 type keylessConn struct {
 	*serverConn
@@ -143,6 +149,7 @@ func newServerSpec(t *testing.T) *serverSpec {
 		s.below[i] = &serverConn{}
 		s.conns[i] = s.below[i]
 	}
+	s.conns[0] = &upperConn{s.below[0]}
 	s.conns[3] = keylessConn{s.below[3], nil}
 	s.srv = &http.Server{
 		Handler:   http.HandlerFunc(s.serve),

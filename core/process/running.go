@@ -1,11 +1,6 @@
 package process
 
-import (
-	"iter"
-	"strings"
-
-	"eventide/core"
-)
+import "strings"
 
 // running names the bodies that an executor runs now. It calls the method Running of ex
 // or, for a group, of each member. It returns "" if ex is neither.
@@ -13,9 +8,7 @@ func running(ex any) string {
 	switch ex := ex.(type) {
 	case interface{ Running() string }:
 		return ex.Running()
-	case interface {
-		All() iter.Seq[core.EventExecutor]
-	}:
+	case groupOf:
 		var all []string
 		for member := range ex.All() {
 			if one := running(member); one != "" {

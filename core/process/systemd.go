@@ -60,9 +60,7 @@ func (s *supervisor) send(text string) error {
 	}
 	defer conn.Close()
 	// A manager that does not read its socket would otherwise hold up the exit for ever.
-	if err := conn.SetWriteDeadline(time.Now().Add(heedTime)); err != nil {
-		return err
-	}
+	_ = conn.SetWriteDeadline(time.Now().Add(heedTime)) // conn is open, so it does not fail
 	_, err = conn.Write([]byte(text))
 	return err
 }
@@ -173,9 +171,6 @@ func listenersFrom(getenv func(string) string, pid, first int) (all []Listener, 
 // listenerOf takes over a descriptor.
 func listenerOf(fd int, name string) (net.Listener, error) {
 	file := os.NewFile(uintptr(fd), "listener "+name)
-	if file == nil {
-		return nil, fmt.Errorf("process: Listeners: descriptor %d (%q) is not open", fd, name)
-	}
 	defer file.Close() // FileListener has a copy, which is closed on exec
 	l, err := net.FileListener(file)
 	if err != nil {
