@@ -46,7 +46,6 @@ func stopArrivals(ctx context.Context, listeners []net.Listener, unread func() b
 		}
 	}
 	ticks := time.NewTicker(settleTime / settlePolls)
-	defer ticks.Stop()
 	for quiet := 0; ; quiet++ {
 		if waiting(sockets) || unread() {
 			quiet = -1
@@ -70,12 +69,14 @@ func sentNothing(c net.Conn) bool {
 		return false
 	}
 	nothing := false
-	err := control(raw, func(fd int) error {
+	_ = control(raw, func(fd int) error { // an error leaves it false
 		info, err := unix.GetsockoptTCPInfo(fd, unix.IPPROTO_TCP, unix.TCP_INFO)
-		nothing = err == nil && info.Bytes_received == 0
+		if err == nil {
+			nothing = info.Bytes_received == 0
+		}
 		return err
 	})
-	return err == nil && nothing
+	return nothing
 }
 
 // writtenTo returns how many of the bytes written to c its peer has acknowledged, and how many
@@ -112,13 +113,12 @@ func rawOf(socket any) (syscall.RawConn, bool) {
 }
 
 // The instructions of a classic BPF program that sees a segment from its TCP header on:
-// drop those with SYN and without ACK, keep the others whole.
+// drop those with SYN, keep the others whole. A listener gets no SYN with ACK.
 var onlyBegun = []unix.SockFilter{
-	{Code: unix.BPF_LD | unix.BPF_B | unix.BPF_ABS, K: 13},                  // A = flags
-	{Code: unix.BPF_ALU | unix.BPF_AND | unix.BPF_K, K: 0x12},               // A &= SYN|ACK
-	{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: 0x02, Jt: 0, Jf: 1}, // if A == SYN
-	{Code: unix.BPF_RET | unix.BPF_K, K: 0},                                 // drop
-	{Code: unix.BPF_RET | unix.BPF_K, K: 0xffffffff},                        // keep
+	{Code: unix.BPF_LD | unix.BPF_B | unix.BPF_ABS, K: 13},                   // A = flags
+	{Code: unix.BPF_JMP | unix.BPF_JSET | unix.BPF_K, K: 0x02, Jt: 0, Jf: 1}, // if A has SYN
+	{Code: unix.BPF_RET | unix.BPF_K, K: 0},                                  // drop
+	{Code: unix.BPF_RET | unix.BPF_K, K: 0xffffffff},                         // keep
 }
 
 // dropSYN attaches the filter to a TCP socket.

@@ -13,7 +13,6 @@ import (
 // queue when the listener closes.
 func stopArrivals(ctx context.Context, _ []net.Listener, unread func() bool) {
 	ticks := time.NewTicker(5 * time.Millisecond)
-	defer ticks.Stop()
 	for unread() {
 		select {
 		case <-ctx.Done():

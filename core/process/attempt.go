@@ -64,12 +64,10 @@ func (a *attempt) wait(ctx, whole context.Context) {
 	select {
 	case <-a.over:
 	case <-ctx.Done():
-		heed := time.NewTimer(heedTimeWithin(whole))
-		defer heed.Stop()
 		select {
 		case <-a.over:
 		case <-whole.Done():
-		case <-heed.C:
+		case <-time.After(heedTimeWithin(whole)):
 		}
 	}
 	a.late = context.Cause(ctx) == ErrStepDeadline && !a.endedBefore(ctx)

@@ -60,12 +60,11 @@ func (x *exit) closeExecutors() {
 			return nil
 		}))
 	}
-	timer := time.NewTimer(heedTime)
-	defer timer.Stop()
+	late := time.After(heedTime)
 	for _, call := range calls {
 		select {
 		case <-call.over:
-		case <-timer.C:
+		case <-late:
 			return
 		}
 	}

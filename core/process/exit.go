@@ -177,11 +177,10 @@ func (x *exit) preDrain() {
 	x.preDrainCut = preDrain >= left
 	x.log.log(slog.LevelInfo, "still serving", "for", preDrain)
 	x.manager.extend(preDrain)
-	timer := time.NewTimer(preDrain)
-	defer timer.Stop()
+	over := time.After(preDrain)
 	for started := x.started(); ; started = nil {
 		select {
-		case <-timer.C:
+		case <-over:
 			return
 		case <-x.whole.Done():
 			return

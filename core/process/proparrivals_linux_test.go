@@ -16,7 +16,7 @@ import (
 )
 
 // TestPropStopArrivals compares how long stopArrivals waits with a specification, in virtual time. It returns at the end of
-// its context, or when the queues are empty and nothing is unread: throughout settleTime if a listener turns connections
+// its context, or when the queues are empty and nothing is unread: throughout 100 ms if a listener turns connections
 // away, else in one poll. Only an open TCP listener turns connections away. A closed listener, or one of another kind, delays nothing.
 func TestPropStopArrivals(t *testing.T) {
 	if err := flag.Set("rapid.nofailfile", "true"); err != nil {
@@ -50,7 +50,11 @@ func TestPropStopArrivals(t *testing.T) {
 	})
 }
 
-const pollEvery = settleTime / settlePolls
+// The polls, and how many of them in a row must find nothing.
+const (
+	pollEvery = 5 * time.Millisecond
+	mostPolls = 20
+)
 
 // arrivals are listeners, and the polls at which something happens.
 type arrivals struct {
@@ -135,7 +139,7 @@ func (a *arrivals) run(t *testing.T) time.Duration {
 func (a *arrivals) want() time.Duration {
 	polls := 0
 	if len(a.open) > 0 {
-		polls = settlePolls
+		polls = mostPolls
 	}
 	for poll, quiet := 0, 0; ; poll, quiet = poll+1, quiet+1 {
 		if poll > a.ends {

@@ -87,11 +87,9 @@ func (s *scribe) flush(limit time.Duration) {
 	if idle == nil {
 		return
 	}
-	timer := time.NewTimer(limit)
-	defer timer.Stop()
 	select {
 	case <-idle:
-	case <-timer.C:
+	case <-time.After(limit):
 	}
 }
 

@@ -21,7 +21,7 @@ type supervisor struct {
 }
 
 // mostMicroseconds is the longest time.Duration, 292 years. A longer interval counts as no watchdog.
-const mostMicroseconds = int64(math.MaxInt64 / time.Microsecond)
+const mostMicroseconds = uint64(math.MaxInt64 / time.Microsecond)
 
 // newSupervisor returns the supervisor that the environment names, or nil.
 func newSupervisor(getenv func(string) string, pid int, log *scribe) *supervisor {
@@ -31,7 +31,7 @@ func newSupervisor(getenv func(string) string, pid int, log *scribe) *supervisor
 	}
 	s := &supervisor{address: address, log: log}
 	if owner := getenv("WATCHDOG_PID"); owner == "" || owner == strconv.Itoa(pid) {
-		if usec, err := strconv.ParseInt(getenv("WATCHDOG_USEC"), 10, 64); err == nil && usec > 0 && usec <= mostMicroseconds {
+		if usec, err := strconv.ParseUint(getenv("WATCHDOG_USEC"), 10, 64); err == nil && usec <= mostMicroseconds {
 			s.watchdog = time.Duration(usec) * time.Microsecond
 		}
 	}
@@ -83,7 +83,6 @@ func (s *supervisor) feed(m *monitor) (stop func()) {
 	go func() {
 		defer close(over)
 		ticks := time.NewTicker(s.watchdog / 2)
-		defer ticks.Stop()
 		for said := false; ; {
 			stuck := m.stuck(time.Now(), s.watchdog)
 			switch {

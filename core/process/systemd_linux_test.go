@@ -60,6 +60,7 @@ func shortDir(t *testing.T) string {
 // TestSystemdHears: READY at Ready, STOPPING at the begin of the exit, and before each part of
 // the exit how long that may take.
 func TestSystemdHears(t *testing.T) {
+	coretest.CheckLeaks(t)
 	path := filepath.Join(shortDir(t), "notify")
 	conn := manager(t, path)
 	t.Setenv("NOTIFY_SOCKET", path)
@@ -92,6 +93,7 @@ func TestSystemdHears(t *testing.T) {
 
 // TestSystemdHearsNoLateReady: READY=1 is not sent after the begin of the exit.
 func TestSystemdHearsNoLateReady(t *testing.T) {
+	coretest.CheckLeaks(t)
 	path := filepath.Join(shortDir(t), "notify")
 	conn := manager(t, path)
 	t.Setenv("NOTIFY_SOCKET", path)
@@ -278,8 +280,10 @@ func TestListeners(t *testing.T) {
 	if all, err := Listeners(); err != nil || all != nil {
 		t.Errorf("got %v, %v; want none: they are for another process", all, err)
 	}
-	if _, there := os.LookupEnv("LISTEN_FDS"); there {
-		t.Error("LISTEN_FDS is left in the environment")
+	for _, name := range []string{"LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"} {
+		if _, there := os.LookupEnv(name); there {
+			t.Errorf("%s is left in the environment", name)
+		}
 	}
 }
 
