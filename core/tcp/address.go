@@ -2,7 +2,6 @@ package tcp
 
 import (
 	"context"
-	"fmt"
 	"net"
 	"net/netip"
 	"strconv"
@@ -45,12 +44,9 @@ func resolve(ctx context.Context, addr string) ([]netip.AddrPort, error) {
 	if ip, err := netip.ParseAddr(host); err == nil || host == "" { // LookupNetIP would lose the zone
 		return []netip.AddrPort{netip.AddrPortFrom(ip.Unmap(), uint16(port))}, nil
 	}
-	ips, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
+	ips, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host) // at least one, or an error
 	if err != nil {
 		return nil, err
-	}
-	if len(ips) == 0 {
-		return nil, fmt.Errorf("%q has no address", host)
 	}
 	addrs := make([]netip.AddrPort, len(ips))
 	for i, ip := range ips {

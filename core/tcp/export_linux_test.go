@@ -26,7 +26,7 @@ func WithFaults(ask func(op string, n int) (int, syscall.Errno)) Option {
 	}
 }
 
-// WithSocketHook lets a test prepare each socket of a dial before it connects.
+// WithSocketHook lets a test prepare each socket before it connects or listens.
 func WithSocketHook(made func(fd int) error) Option {
 	return func(c *config) error {
 		c.faults = &faults{made: made}
@@ -164,3 +164,12 @@ func (l *Listener) TakeRetry() (stop func() bool) { return l.retry.Stop }
 
 // LoseRegistration ends the registration as core does when another registration gets the number of the descriptor.
 func (l *Listener) LoseRegistration() { _ = l.registration().Close() }
+
+// SocketError returns the pending error of a socket.
+func SocketError(fd int) syscall.Errno { return sysSocketError(nil, fd, opRead) }
+
+// ZoneName is zoneName, and ZoneID its inverse.
+func ZoneName(id uint32) string { return zoneName(id) }
+
+// ZoneID is zoneID.
+func ZoneID(name string) uint32 { return zoneID(name) }

@@ -24,7 +24,7 @@ type faults struct {
 	// fail is called before each other call, and returns the errno with which it fails.
 	fail func(op operation) syscall.Errno
 
-	// made is called with each socket that is to connect.
+	// made is called with each socket that is to connect or to listen.
 	made func(fd int) error
 }
 

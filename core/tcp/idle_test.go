@@ -159,3 +159,12 @@ func TestIdleWithoutAnIdleHandler(t *testing.T) {
 		})
 	}
 }
+
+// TestNamesOfIdleKinds: each kind says what did not happen, and a number that is no kind is shown.
+func TestNamesOfIdleKinds(t *testing.T) {
+	for kind, want := range map[tcp.IdleKind]string{
+		tcp.ReadIdle: "nothing was read", tcp.WriteIdle: "nothing was sent", tcp.AllIdle: "nothing was read or sent", 3: "IdleKind(3)", 255: "IdleKind(255)",
+	} {
+		coretest.Want(t, "the name", kind.String(), want)
+	}
+}

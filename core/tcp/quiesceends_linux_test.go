@@ -90,3 +90,37 @@ func TestQuiescedChannelDoesNotSeeTheEnd(t *testing.T) {
 	coretest.Want(t, "G23: drained channels", r.ChannelsDrained, 1)
 	p.Want(t, "events", "Active Inactive Unregistered")
 }
+
+// TestQuiesceOfALoopThatCannotStart returns the error of the start at once, and awaits no loop.
+func TestQuiesceOfALoopThatCannotStart(t *testing.T) {
+	coretest.CheckLeaks(t)
+	cause := errors.New("no goroutine")
+	g := coretest.NewGroup(t, 2, core.WithSpawner(func(func()) error { return cause }))
+	coretest.WantErr(t, "Quiesce", tcp.Quiesce(t.Context(), g), cause)
+	coretest.WantErr(t, "QuiesceOn", tcp.QuiesceOn(t.Context(), loopOf(g)), cause, core.ErrRejected)
+}
+
+// TestQuiesceInAShutdown: the input ends with a loop whose admission is closed, so Quiesce awaits the loop. It is no channel of the
+// loop's report.
+func TestQuiesceInAShutdown(t *testing.T) {
+	for name, end := range map[string]func(g *core.Group){
+		"Shutdown":           func(g *core.Group) { g.Shutdown() },
+		"ShutdownGracefully": func(g *core.Group) { coretest.MustShutdownGracefully(t, g, 0, coretest.HangGuard) },
+	} {
+		coretest.CheckLeaks(t)
+		g := coretest.NewGroup(t, 1)
+		held, gate := make(chan struct{}), make(chan struct{})
+		coretest.MustExecute(t, g, func() { close(held); <-gate })
+		coretest.Await(t, "the task", held)
+		end(g)
+		cause := errors.New("no time")
+		ctx, cancel := context.WithCancelCause(t.Context())
+		cancel(cause)
+		coretest.WantErr(t, name+": Quiesce while the loop is held", tcp.Quiesce(ctx, g), cause)
+		close(gate)
+		coretest.WantErr(t, name+": Quiesce", tcp.Quiesce(t.Context(), g), nil)
+		if r := coretest.AwaitDone(t, g); r.ChannelsDrained != 0 || r.ChannelsAborted != 0 {
+			t.Errorf("G23: %s: %+v, want no channels", name, r)
+		}
+	}
+}

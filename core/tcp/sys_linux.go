@@ -217,6 +217,7 @@ func listenOn(c *config, addr netip.AddrPort, both bool) (fd int, err error) {
 	if err != nil {
 		return -1, err
 	}
+	err = c.faults.socketMade(fd)
 	set := func(level, option, value int) {
 		if err == nil {
 			err = os.NewSyscallError("setsockopt", unix.SetsockoptInt(fd, level, option, value))
