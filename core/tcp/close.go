@@ -143,9 +143,10 @@ func (c *Channel) fail(err error) {
 // first. From now on nothing is sent or delivered, and writes on the loop are refused.
 // Writes of other goroutines are accepted until fail runs, and fail with the channel.
 // Until fail runs, only a shutdown may close the channel; otherwise Handler.Error would
-// never be called. Loop only.
+// never be called. If the channel is closed for users already, broken has no effect, and fail does
+// nothing. Loop only.
 func (c *Channel) failSoon(err error) {
-	if c.broken != nil || c.state >= stateLingering {
+	if c.broken != nil {
 		return
 	}
 	c.broken = err
@@ -300,9 +301,9 @@ func (c *Channel) awaitAcks() {
 	if e.acks != nil {
 		e.acks.Stop() // a drain may have set it before Close was called: one chain of timers is enough
 	}
-	left, err := c.sysUnacknowledged()
+	left, err := c.sysUnacknowledged() // after an error left is 0
 	switch {
-	case err != nil || left == 0 || lingering && c.lingerEnded():
+	case left == 0 || lingering && c.lingerEnded():
 		if lingering {
 			c.closeNow(c.failure, c.clean)
 		} else {

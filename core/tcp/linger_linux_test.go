@@ -1,6 +1,7 @@
 package tcp_test
 
 import (
+	"errors"
 	"io"
 	"syscall"
 	"testing"
@@ -81,4 +82,22 @@ func TestCloseCauseWhileItLingers(t *testing.T) {
 	_, _ = readAll(p.peer)
 	_ = p.peer.Close()
 	p.Await(t, 1, "Unregistered")
+}
+
+// TestCauseOfALingerThatAShutdownCutsShort: the channel was closed for users before, so its cause and the error of writes stay; the
+// report counts the cut.
+func TestCauseOfALingerThatAShutdownCutsShort(t *testing.T) {
+	coretest.CheckLeaks(t)
+	p := newPair(t, nil, tcp.WithLinger(time.Hour))
+	p.fill(t)
+	f := p.ch.Close()
+	coretest.OnLoop(t, p.ch.EventLoop(), func() {})
+	p.group.Shutdown()
+	coretest.WantErr(t, "the close", coretest.AwaitErr(t, "the close", f), nil)
+	coretest.WantErr(t, "the cause", p.ch.CloseCause(), nil)
+	var closed *tcp.ClosedError
+	if err := p.ch.Write([]byte("x")).Err(); !errors.As(err, &closed) || closed.Cause != nil {
+		t.Errorf("a write: got %v, want a ClosedError without a cause", err)
+	}
+	coretest.Want(t, "aborted channels", coretest.AwaitDone(t, p.group).ChannelsAborted, 1)
 }
