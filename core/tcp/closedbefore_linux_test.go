@@ -95,6 +95,7 @@ func TestG23LingerThatEndsByItself(t *testing.T) {
 	p.ch.Close()
 	_, err := p.group.ShutdownGracefully(0, coretest.HangGuard)
 	coretest.Must(t, err)
+	p.ch.Close() // the first call was before the shutdown
 	if r := coretest.AwaitDone(t, p.group); r.ChannelsDrained != 0 || r.ChannelsAborted != 0 {
 		t.Errorf("G23: drained %d, aborted %d; want 0, 0", r.ChannelsDrained, r.ChannelsAborted)
 	}
