@@ -7,6 +7,7 @@ import (
 	"net"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -48,14 +49,24 @@ func TestPropFeed(t *testing.T) {
 				all = append(all, string(text[:n]))
 			}
 		}()
-		ex := newReported(r)
+		var mu sync.Mutex
+		var now core.Report // guarded by mu
+		term, _, err := core.NewTermination(func() error { return nil }, func() core.Report {
+			mu.Lock()
+			defer mu.Unlock()
+			return now
+		})
+		coretest.Must(t, err)
+		ex := &reported{term: term}
 		var log coretest.Log
 		synctest.Test(t, func(t *testing.T) {
 			s := &supervisor{address: name, watchdog: interval, log: &scribe{logger: slog.New(slog.NewTextHandler(&log, nil)), ctx: t.Context()}}
 			probe := func(state int) {
-				ex.now.Accepted = ex.now.Ran + int64(min(state, 1))
+				mu.Lock()
+				defer mu.Unlock()
+				now.Accepted = now.Ran + int64(min(state, 1))
 				if state == 2 {
-					ex.now.Accepted, ex.now.Ran = ex.now.Accepted+1, ex.now.Ran+1
+					now.Accepted, now.Ran = now.Accepted+1, now.Ran+1
 				}
 			}
 			probe(busy[0])
