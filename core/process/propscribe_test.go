@@ -16,7 +16,8 @@ import (
 
 // TestPropFlushOfTheLog compares the log of a process with a queue that one writer serves, in virtual time and to the
 // nanosecond: every line reaches the handler once, in order, also if the handler panics or calls runtime.Goexit; log does
-// not wait for the handler. A flush returns when no line is left, with a limit after that limit at the latest.
+// not wait for the handler. A flush returns when no line is left, with a limit after that limit at the latest. Without a logger
+// the lines go to slog.Default.
 func TestPropFlushOfTheLog(t *testing.T) {
 	if err := flag.Set("rapid.nofailfile", "true"); err != nil {
 		t.Fatal(err)
@@ -27,7 +28,8 @@ func TestPropFlushOfTheLog(t *testing.T) {
 			calls = append(calls, drawScribeCall(r))
 		}
 		var wrong string
-		synctest.Test(t, func(t *testing.T) { wrong = runScribe(t, calls) })
+		byDefault := rapid.Bool().Draw(r, "without a logger")
+		synctest.Test(t, func(t *testing.T) { wrong = runScribe(t, calls, byDefault) })
 		if wrong != "" {
 			r.Fatalf("%s; the calls %+v", wrong, calls)
 		}
@@ -85,10 +87,16 @@ func (h scribeHandler) Handle(_ context.Context, r slog.Record) error {
 }
 
 // runScribe makes the calls, and describes the first difference from the specification, if there is one.
-func runScribe(t *testing.T, calls []scribeCall) (wrong string) {
+func runScribe(t *testing.T, calls []scribeCall, byDefault bool) (wrong string) {
 	begin := time.Now()
 	var got, want []string
 	s := &scribe{ctx: t.Context(), logger: slog.New(scribeHandler{slog.DiscardHandler, begin, &got})}
+	if byDefault {
+		before := slog.Default()
+		defer slog.SetDefault(before)
+		slog.SetDefault(s.logger)
+		s.logger = nil
+	}
 	idleAt := time.Duration(0) // when the last line is written
 	for i, c := range calls {
 		now := time.Since(begin)
