@@ -20,7 +20,7 @@ import (
 // TestPropG22CallsOfASocket makes calls of a channel on its loop, on another goroutine and in its handler, in any order, while
 // its peer acts. The socket gets no call after its close, no bytes after the end of its output, and one Close, one end of the output
 // and one read of the end of the stream at most. Each future completes, and its error says whether the kernel has taken the bytes
-// and the end of the output. A write that a shutdown of the loop refuses is counted, unless the user had ended the channel or its
+// and the end of the output; behind a graceful end CloseOutput has none. A write that a shutdown of the loop refuses is counted, unless the user had ended the channel or its
 // output before (G23).
 func TestPropG22CallsOfASocket(t *testing.T) {
 	checkInBubbles(t, func(r *rapid.T) func(t *testing.T) string {
@@ -271,6 +271,10 @@ func (p *callProgram) run(t *testing.T) []string {
 	p.futures["Close"] = append(p.futures["Close"], closed)
 	if got := report.WritesRefused; !p.peerActed && got != p.refused {
 		p.fails("G23: %d refused writes, want %d", got, p.refused)
+	}
+	_, graceful := outcome(p.ch.CloseGracefully(time.Time{}))
+	if done, err := outcome(p.ch.CloseOutput()); !done || graceful == nil && err != nil {
+		p.fails("CloseOutput behind the end: complete %v, %v; and CloseGracefully: %v", done, err, graceful)
 	}
 	p.check()
 	return append(p.wrong, p.s.wrong...)
