@@ -113,12 +113,13 @@ func rawOf(socket any) (syscall.RawConn, bool) {
 }
 
 // The instructions of a classic BPF program that sees a segment from its TCP header on:
-// drop those with SYN, keep the others whole. A listener gets no SYN with ACK.
+// drop those with SYN and without ACK, keep the others whole.
 var onlyBegun = []unix.SockFilter{
-	{Code: unix.BPF_LD | unix.BPF_B | unix.BPF_ABS, K: 13},                   // A = flags
-	{Code: unix.BPF_JMP | unix.BPF_JSET | unix.BPF_K, K: 0x02, Jt: 0, Jf: 1}, // if A has SYN
-	{Code: unix.BPF_RET | unix.BPF_K, K: 0},                                  // drop
-	{Code: unix.BPF_RET | unix.BPF_K, K: 0xffffffff},                         // keep
+	{Code: unix.BPF_LD | unix.BPF_B | unix.BPF_ABS, K: 13},                  // A = flags
+	{Code: unix.BPF_ALU | unix.BPF_AND | unix.BPF_K, K: 0x12},               // A &= SYN|ACK
+	{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: 0x02, Jt: 0, Jf: 1}, // if A == SYN
+	{Code: unix.BPF_RET | unix.BPF_K, K: 0},                                 // drop
+	{Code: unix.BPF_RET | unix.BPF_K, K: 0xffffffff},                        // keep
 }
 
 // dropSYN attaches the filter to a TCP socket.

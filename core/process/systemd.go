@@ -170,6 +170,9 @@ func listenersFrom(getenv func(string) string, pid, first int) (all []Listener, 
 // listenerOf takes over a descriptor.
 func listenerOf(fd int, name string) (net.Listener, error) {
 	file := os.NewFile(uintptr(fd), "listener "+name)
+	if file == nil {
+		return nil, fmt.Errorf("process: Listeners: descriptor %d (%q) is not open", fd, name)
+	}
 	defer file.Close() // FileListener has a copy, which is closed on exec
 	l, err := net.FileListener(file)
 	if err != nil {

@@ -91,11 +91,14 @@ func signal(event *os.File) {
 	one := [8]byte{0: 1}
 	_ = raw.Control(func(fd uintptr) { // fails after Close: the wake-up is not needed then
 		for {
-			if _, err := unix.Write(int(fd), one[:]); err != unix.EAGAIN {
+			switch _, err := unix.Write(int(fd), one[:]); err {
+			case unix.EINTR:
+			case unix.EAGAIN:
+				var count [8]byte
+				_, _ = unix.Read(int(fd), count[:])
+			default:
 				return
 			}
-			var count [8]byte
-			_, _ = unix.Read(int(fd), count[:])
 		}
 	})
 }

@@ -22,8 +22,8 @@ type Calls struct {
 }
 
 // System returns the calls of the kernel. Control, Poll and SetTimer, which cannot block and are
-// made often, do not notify the Go scheduler: that would cost more than the call itself. No signal
-// interrupts them. Wait is repeated after a signal.
+// made often, do not notify the Go scheduler: that would cost more than the call itself. Poll and
+// Wait are repeated when a signal interrupts them.
 func System() Calls {
 	return Calls{
 		Create:  func() (int, error) { return unix.EpollCreate1(unix.EPOLL_CLOEXEC) },
@@ -47,11 +47,16 @@ func epollControl(epfd, op, fd int, ev *unix.EpollEvent) error {
 }
 
 func epollPoll(epfd int, events []unix.EpollEvent) (int, error) {
-	n, _, errno := syscall.RawSyscall6(syscall.SYS_EPOLL_PWAIT, uintptr(epfd), uintptr(unsafe.Pointer(&events[0])), uintptr(len(events)), 0, 0, 0)
-	if errno != 0 {
-		return 0, errno
+	for {
+		n, _, errno := syscall.RawSyscall6(syscall.SYS_EPOLL_PWAIT, uintptr(epfd), uintptr(unsafe.Pointer(&events[0])), uintptr(len(events)), 0, 0, 0)
+		switch errno {
+		case 0:
+			return int(n), nil
+		case syscall.EINTR:
+		default:
+			return 0, errno
+		}
 	}
-	return int(n), nil
 }
 
 // epollWait has no timeout: deadlines are timerfds in the set, so no timeout has to be
