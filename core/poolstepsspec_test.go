@@ -79,7 +79,6 @@ type stepTimer struct {
 	waits, runs, over bool
 	cancel, moved     bool // while it runs
 	err               error
-	panicked          bool
 }
 
 func (m *poolModel) emit(format string, args ...any) {

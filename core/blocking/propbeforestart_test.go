@@ -42,9 +42,9 @@ func (p beforeStart) wants() (calls []string, sent int, cause error) {
 	return nil, 0, core.ErrShutdown
 }
 
-// run returns the calls of the handler, the number of bytes that the connection has taken, the cause of the close, and how often
-// the connection was read.
-func (p beforeStart) run(t *testing.T) (calls []string, sent int, cause error, reads int) {
+// run returns the calls of the handler, the number of bytes that the connection has taken, how often it was read, and the cause of
+// the close.
+func (p beforeStart) run(t *testing.T) (calls []string, sent, reads int, cause error) {
 	g := newGroup(t, 1)
 	first, _ := net.Pipe()
 	before := mustRegister(t, g, first, &handler{})
@@ -83,7 +83,7 @@ func (p beforeStart) run(t *testing.T) (calls []string, sent int, cause error, r
 	<-ch.CloseFuture().Done()
 	g.Shutdown()
 	coretest.AwaitDone(t, g)
-	return j.All(), conn.sent.Len(), ch.CloseCause(), conn.reads
+	return j.All(), conn.sent.Len(), conn.reads, ch.CloseCause()
 }
 
 // sink is a connection that takes everything.
@@ -111,7 +111,7 @@ func TestPropBeforeTheStart(t *testing.T) {
 		var calls []string
 		var sent, reads int
 		var cause error
-		synctest.Test(t, func(t *testing.T) { calls, sent, cause, reads = p.run(t) })
+		synctest.Test(t, func(t *testing.T) { calls, sent, reads, cause = p.run(t) })
 		if !slices.Equal(calls, wantCalls) || sent != wantSent || cause != wantCause || wantCalls == nil && reads > 0 {
 			rt.Fatalf("G22: after %+v the handler got %q, %d bytes are sent, %d reads, the cause is %v; want %q, %d, no reads before the start, %v",
 				p, calls, sent, reads, cause, wantCalls, wantSent, wantCause)

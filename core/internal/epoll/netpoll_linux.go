@@ -195,7 +195,9 @@ func (p *NetpollPoller) beforeParking(until poll.Deadline) (found bool, err erro
 	}
 	if p.dirty {
 		p.dirty = false
-		_ = p.file.Load().SetReadDeadline(time.Time{}) // fails if the file is closed, as the Read then does
+		if err := p.file.Load().SetReadDeadline(time.Time{}); err != nil {
+			return false, err
+		}
 	}
 	p.timed = !until.IsZero()
 	if !p.sleep.CompareAndSwap(sleepAwake, sleepAsleep) {
