@@ -84,8 +84,10 @@ func endInput(loop *core.EventLoop) (<-chan struct{}, error) {
 	}
 	reg.Post(func() {
 		defer reg.End(core.ChannelEnd{Kind: core.EndUncounted})
-		shared, _ := sharedOfLoop.Get() // it fails off the loop only
-		shared.noInput = true
+		shared, err := sharedOfLoop.Get()
+		if err == nil { // always: this is a body of the loop
+			shared.noInput = true
+		}
 		close(done)
 	})
 	return done, nil
