@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"eventide/props"
-	"eventide/props/history"
 	"eventide/props/interleave/inprocess"
 )
 
@@ -26,35 +25,17 @@ func historyHash(r *inprocess.Result, out props.Recording) uint64 {
 		maphash.WriteComparable(&h, r.Class)
 	}
 	n := 0
-	for i := range out.Events {
-		var g int64
-		e := &out.Events[i]
-		g, n = renumbered(e.G, &seen, n)
-		maphash.WriteComparable(&h, wordsOf(e, g))
-		if e.Stats != nil {
-			maphash.WriteComparable(&h, *e.Stats)
+	for _, e := range out.Events {
+		e.G, n = renumbered(e.G, &seen, n)
+		stats := e.Stats
+		e.Stats = nil
+		maphash.WriteComparable(&h, e)
+		if stats != nil {
+			maphash.WriteComparable(&h, *stats)
 		}
 	}
 	hashAnswers(&h, out)
 	return h.Sum64()
-}
-
-// wordsOf returns the fields of an event of which a check may depend: all except N, which
-// is its place in the history, Note, which is for people, and Stats. One block of memory is
-// hashed faster than a struct with small fields and texts. g is the number of its goroutine.
-func wordsOf(e *history.Event, g int64) [17]uint64 {
-	small := uint64(e.Kind) | uint64(e.Op)<<8 | uint64(e.Body)<<16 | uint64(e.Outcome)<<24 | uint64(e.Cause)<<32
-	if e.InLoop {
-		small |= 1 << 40
-	}
-	if e.Token {
-		small |= 1 << 41
-	}
-	return [...]uint64{
-		small, uint64(uint32(e.From))<<32 | uint64(uint32(e.To)), uint64(e.At), uint64(g), uint64(e.ID), uint64(e.Call), uint64(e.Run),
-		uint64(e.Delay), uint64(e.Period), uint64(e.Quiet), uint64(e.Timeout), uint64(e.Deadline), uint64(e.Next), uint64(e.Until),
-		uint64(e.Bytes), uint64(e.Queued), uint64(e.Lazy),
-	}
 }
 
 // hashAnswers adds the report, the counters and the other final answers of the executor.

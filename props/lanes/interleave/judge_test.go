@@ -46,8 +46,7 @@ func TestKnownRecordings(t *testing.T) {
 	require.NotEqual(t, known, one)
 }
 
-// TestEachFieldOfAnEventIsInTheHash: all that a check may read of an event makes a recording
-// another one.
+// TestEachFieldOfAnEventIsInTheHash: each field of an event makes a recording another one.
 func TestEachFieldOfAnEventIsInTheHash(t *testing.T) {
 	hash := func(e history.Event) uint64 {
 		return historyHash(&inprocess.Result{}, props.Recording{Events: []history.Event{{G: 7}, e}})
@@ -69,11 +68,9 @@ func TestEachFieldOfAnEventIsInTheHash(t *testing.T) {
 			f.SetUint(7)
 		}
 		was, is := seen[hash(e)]
-		require.Equal(t, name == "N" || name == "Note", is, "%s gives the hash of %s", name, was)
+		require.False(t, is, "%s gives the hash of %s", name, was)
 		seen[hash(e)] = name
 	}
-	last, other := history.Event{Outcome: 255}, history.Event{Cause: 255}
-	require.NotEqual(t, hash(last), hash(other))
 }
 
 // TestEachAnswerIsInTheHash: each field of Final makes a recording another one.
