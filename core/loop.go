@@ -104,6 +104,7 @@ func (e *Executor) runTurn() {
 		e.step = stepNotices
 		fallthrough
 	case stepNotices:
+		e.reportPanics() // of a body that panicked during its Goexit, or at whose end the clock panicked
 		e.notifyChannels()
 		e.markHooks()
 		e.step = stepHooks
