@@ -138,7 +138,7 @@ func runPoolSteps(t *testing.T, policy core.TimersAtShutdown, owned bool, failur
 		}
 	}
 	p.Shutdown()
-	for !isDone(p) {
+	for !isClosed(p.Termination().Done()) {
 		select {
 		case r.gate <- "":
 		case r.starts <- struct{}{}:
@@ -146,15 +146,6 @@ func runPoolSteps(t *testing.T, policy core.TimersAtShutdown, owned bool, failur
 		}
 	}
 	return wrong
-}
-
-func isDone(p *core.Pool) bool {
-	select {
-	case <-p.Termination().Done():
-		return true
-	default:
-		return false
-	}
 }
 
 // step makes a step on both, and compares them.

@@ -88,8 +88,9 @@ func (p deadlinePlan) run(t *testing.T) (lasts time.Duration, cause error, calls
 	if p.Waits == "a write" {
 		ch.Write([]byte("nobody reads it"))
 	}
-	results := make(chan error, len(p.Calls))
+	results, made := make(chan error, len(p.Calls)), make(chan struct{})
 	go func() {
+		defer close(made)
 		for _, c := range p.Calls {
 			time.Sleep(c.After)
 			at := core.Deadline{}
@@ -113,7 +114,7 @@ func (p deadlinePlan) run(t *testing.T) (lasts time.Duration, cause error, calls
 			break
 		}
 	}
-	time.Sleep(time.Hour) // the other calls are made
+	<-made
 	g.Shutdown()
 	coretest.AwaitDone(t, g)
 	return lasts, cause, j.All(), err

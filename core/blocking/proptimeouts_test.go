@@ -78,7 +78,9 @@ func TestPropTimeouts(t *testing.T) {
 			begun := time.Now()
 			ch := mustRegister(t, g, conn, &handler{}, opts...)
 			ch.WriteAndFlush([]byte("nobody reads it"))
+			made := make(chan struct{})
 			go func() {
+				defer close(made)
 				for _, pause := range p.Closes {
 					time.Sleep(pause)
 					ch.Close()
@@ -86,7 +88,7 @@ func TestPropTimeouts(t *testing.T) {
 			}()
 			<-ch.CloseFuture().Done()
 			got, cause = time.Since(begun), ch.CloseCause()
-			time.Sleep(time.Hour)
+			<-made
 			g.Shutdown()
 			coretest.AwaitDone(t, g)
 		})

@@ -79,7 +79,7 @@ func TestPropFeed(t *testing.T) {
 			}
 			stop()
 			s.log.flush(time.Hour)
-			time.Sleep(time.Hour)
+			time.Sleep(time.Hour) // in which nothing more may be sent
 			coretest.Must(t, s.send("the end"))
 		})
 		want, lines, said, stuckFor := 0, 0, false, 0

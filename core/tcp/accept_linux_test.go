@@ -7,8 +7,6 @@ import (
 	"log/slog"
 	"net"
 	"os"
-	"os/exec"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -122,12 +120,7 @@ func init() { children["descriptors"] = childWithoutDescriptors }
 // TestAcceptWithoutDescriptors: a listener that has run out of descriptors pauses
 // instead of spinning, and accepts again when there are some.
 func TestAcceptWithoutDescriptors(t *testing.T) {
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), "EVENTIDE_TCP_CHILD=descriptors")
-	out, err := cmd.CombinedOutput()
-	if err != nil || !strings.HasSuffix(string(out), "ok\n") {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	runChild(t, "descriptors")
 }
 
 func childWithoutDescriptors() {

@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/netip"
 	"os"
-	"os/exec"
 	"strings"
 	"syscall"
 	"testing"
@@ -144,12 +143,7 @@ func init() { children["no socket"] = childWithoutSockets }
 // TestNoDescriptorForASocket: Dial and Listen return the error of socket(2), and take nothing; they succeed when there are
 // descriptors again.
 func TestNoDescriptorForASocket(t *testing.T) {
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), "EVENTIDE_TCP_CHILD=no socket")
-	out, err := cmd.CombinedOutput()
-	if err != nil || !strings.HasSuffix(string(out), "ok\n") {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	runChild(t, "no socket")
 }
 
 func childWithoutSockets() {
