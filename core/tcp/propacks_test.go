@@ -23,7 +23,9 @@ import (
 // nanosecond. A graceful close awaits the acknowledgement of all bytes, however long that takes. So does a close with
 // WithLinger, until its time is over. The channel checks for both after delays that double from 1 ms to 16 ms, and each check
 // also finds a broken connection. The end counts as drained if the bytes were acknowledged before it; at the peer's end, only if no
-// reset follows. A broken connection is the cause if the end of the output fails. No idle timeout passes meanwhile.
+// reset follows. A broken connection is the cause if the end of the output fails. No idle timeout passes meanwhile. The earliest
+// deadline of CloseGracefully ends a graceful close, but no close with WithLinger, which a further Close does not extend. The
+// poller does not watch the socket while the channel lingers, nor when the socket closes.
 func TestPropG23CloseAwaitsAcknowledgements(t *testing.T) {
 	checkInBubbles(t, func(r *rapid.T) func(t *testing.T) string {
 		e := drawAckEnd(r)
@@ -41,12 +43,14 @@ const never = 5 * time.Second
 
 // ackEnd is an end of a channel. Times count from its begin.
 type ackEnd struct {
-	how       string        // "Close", "CloseGracefully", "ShutdownGracefully" or "the peer's end"
-	linger    time.Duration // of WithLinger; negative: none
-	acked     time.Duration // when the peer's kernel has acknowledged all bytes
-	broken    time.Duration // when the connection breaks
-	then      time.Duration // when Close is called behind CloseGracefully or ShutdownGracefully
-	shutFails bool          // the end of the output fails
+	how       string           // "Close", "CloseGracefully", "ShutdownGracefully" or "the peer's end"
+	linger    time.Duration    // of WithLinger; negative: none
+	acked     time.Duration    // when the peer's kernel has acknowledged all bytes
+	broken    time.Duration    // when the connection breaks
+	then      time.Duration    // when Close is called behind CloseGracefully or ShutdownGracefully
+	deadlines [2]time.Duration // of calls of CloseGracefully
+	again     time.Duration    // when Close is called once more, for a channel that lingers
+	shutFails bool             // the end of the output fails
 }
 
 func drawAckEnd(t *rapid.T) ackEnd {
@@ -64,16 +68,36 @@ func drawAckEnd(t *rapid.T) ackEnd {
 	if e.how == "Close" || e.how == "the peer's end" {
 		e.then = never
 	}
+	for i := range e.deadlines {
+		e.deadlines[i] = rapid.SampledFrom([]time.Duration{never, 5 * time.Millisecond, 25 * time.Millisecond}).Draw(t, "deadline")
+	}
+	if e.again = never; e.lingers() {
+		e.again = max(0, e.then%never) + rapid.SampledFrom([]time.Duration{never, 5 * time.Millisecond, 8 * time.Millisecond}).Draw(t, "Close once more")
+	}
 	return e
+}
+
+// lingers reports whether Close or the peer's end is a close with WithLinger.
+func (e ackEnd) lingers() bool {
+	return e.linger > 0 && (e.how == "Close" || e.how == "the peer's end" || e.then < never)
 }
 
 // ackSocket is a Socket whose bytes are all acknowledged at the time acked.
 type ackSocket struct {
 	ackEnd
-	d      *pollertest.Descriptor
-	begin  time.Time
-	ended  atomic.Bool // the peer has ended its side
-	closes []bool      // for each call of Close: whether it is a reset
+	m       *pollertest.Model
+	d       *pollertest.Descriptor
+	begin   time.Time
+	ended   atomic.Bool // the peer has ended its side
+	watched atomic.Bool // the poller watched the socket of a channel that lingers, or when it closed
+	closed  atomic.Bool
+	closes  []bool // for each call of Close: whether it is a reset
+}
+
+// isWatched reports whether the poller watches the socket.
+func (s *ackSocket) isWatched() bool {
+	_, interest, ok := s.m.Watched(s.FD())
+	return ok && interest&(core.Readable|core.Writable) != 0
 }
 
 var errOfShutdown = errors.New("shutdown of the test")
@@ -112,6 +136,10 @@ func (s *ackSocket) Err() syscall.Errno {
 
 func (s *ackSocket) Close(reset bool) error {
 	s.closes = append(s.closes, reset)
+	if s.isWatched() {
+		s.watched.Store(true)
+	}
+	s.closed.Store(true)
 	return s.d.Close()
 }
 
@@ -145,13 +173,21 @@ func (e ackEnd) spec() ackOutcome {
 			break
 		}
 		var delay time.Duration
-		cut := e.then
+		deadline := min(e.deadlines[0], e.deadlines[1])
+		if e.how == "ShutdownGracefully" {
+			deadline = never
+		}
+		cut := min(e.then, deadline)
 		if cut == never {
 			cut = 10 * never
 		}
 		o.took = e.await(0, &delay, 10*never, cut)
 		clean = e.acked <= o.took && e.broken > o.took
-		if o.took == cut { // Close was called before the graceful close was over
+		switch {
+		case o.took < cut:
+		case cut == deadline:
+			o.cause, clean = tcp.ErrCloseDeadline, false
+		default: // Close was called before the graceful close was over
 			o.cause, clean = nil, false
 			o.took = e.await(e.then, &delay, e.lingerEnd(e.then), 10*never)
 		}
@@ -193,7 +229,7 @@ func (e ackEnd) run(t *testing.T) string {
 	loop, err := core.NewEventLoop(core.WithPoller(m))
 	coretest.Must(t, err)
 	defer func() { <-loop.Shutdown().Done() }()
-	s := &ackSocket{ackEnd: e, d: m.Open(), begin: time.Now()}
+	s := &ackSocket{ackEnd: e, m: m, d: m.Open(), begin: time.Now()}
 	opts := []tcp.Option{tcp.WithIdleTimeouts(3*time.Millisecond, 3*time.Millisecond, 3*time.Millisecond)}
 	if e.linger >= 0 {
 		opts = append(opts, tcp.WithLinger(e.linger))
@@ -206,7 +242,13 @@ func (e ackEnd) run(t *testing.T) string {
 	case "Close":
 		ch.Close()
 	case "CloseGracefully":
-		ch.CloseGracefully(time.Time{})
+		for _, d := range e.deadlines {
+			var deadline time.Time
+			if d < never {
+				deadline = time.Now().Add(d)
+			}
+			ch.CloseGracefully(deadline)
+		}
 	case "ShutdownGracefully":
 		coretest.MustShutdownGracefully(t, loop, 0, 10*never)
 	}
@@ -217,6 +259,16 @@ func (e ackEnd) run(t *testing.T) string {
 	}
 	if e.then < never {
 		time.AfterFunc(e.then, func() { ch.Close() })
+	}
+	if e.again < never {
+		time.AfterFunc(e.again, func() { ch.Close() })
+	}
+	if e.lingers() {
+		time.AfterFunc(max(0, e.then%never)+1, func() {
+			if !s.closed.Load() && s.isWatched() {
+				s.watched.Store(true)
+			}
+		})
 	}
 	<-ch.CloseFuture().Done()
 	want := e.spec()
@@ -232,6 +284,9 @@ func (e ackEnd) run(t *testing.T) string {
 	same := func(a, b error) bool { return a == b || b != nil && errors.Is(a, b) }
 	if got.took != want.took || !same(got.cause, want.cause) || !same(got.graceful, want.graceful) || got.reset != want.reset || got.drained != want.drained {
 		return fmt.Sprintf("got %+v, want %+v", got, want)
+	}
+	if s.watched.Load() {
+		return "the poller watches the socket of a channel that lingers, or a socket that closes"
 	}
 	if n := idle.Load(); n > 0 {
 		return fmt.Sprintf("Idle was called %d times, want none after the end has begun", n)

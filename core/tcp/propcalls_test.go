@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -18,8 +19,8 @@ import (
 )
 
 // TestPropG22CallsOfASocket makes calls of a channel on its loop, on another goroutine and in its handler, in any order, while
-// its peer acts. The socket gets no call after its close, no bytes after the end of its output, and one Close, one end of the output
-// and one read of the end of the stream at most. Each future completes, and its error says whether the kernel has taken the bytes
+// its peer acts. The socket gets no call after its close, no bytes that were not flushed, no bytes after the end of its output, and one Close, one end of the output
+// and one read of the end of the stream at most. Error is called once if the socket refuses bytes and nobody calls Close, and else at most once. Each future completes, and its error says whether the kernel has taken the bytes
 // and the end of the output; behind a graceful end CloseOutput has none. A write that a shutdown of the loop refuses is counted, unless the user had ended the channel or its
 // output before (G23).
 func TestPropG22CallsOfASocket(t *testing.T) {
@@ -35,19 +36,40 @@ func TestPropG22CallsOfASocket(t *testing.T) {
 			}
 			p.bodies = append(p.bodies, b)
 		}
-		if rapid.IntRange(0, 3).Draw(r, "held in its close") == 0 {
-			p.bodies = append([]callBody{{steps: []callStep{{what: "Hold"}, {what: "CloseGracefully"}}}}, p.bodies...)
+		var first []callBody
+		begin := rapid.SampledFrom([]string{"", "", "held in its close", "closed while a check for acknowledgements is due", "closed in front of a reset"}).Draw(r, "begin")
+		switch begin {
+		case "held in its close":
+			first = bodies([]string{"Hold", "CloseGracefully"})
+		case "closed while a check for acknowledgements is due":
+			first = bodies([]string{"unacknowledged", "CloseGracefully", "the peer ends"}, []string{"2 ms pass", "Close"})
+		case "closed in front of a reset":
+			first, p.closes = bodies([]string{"the peer sends and resets"}), true
 		}
+		p.bodies = append(first, p.bodies...)
 		for range rapid.IntRange(0, 3).Draw(r, "calls of the handler") {
 			p.handler = append(p.handler, drawCallStep(r))
 		}
+		handler := fmt.Sprintf("%+v, Close in ReadComplete: %v", p.handler, p.closes)
 		return func(t *testing.T) string {
 			if wrong := p.run(t); len(wrong) > 0 {
-				return fmt.Sprintf("G22: %q: linger %v, half closure %v, bodies %+v, the handler calls %+v", wrong, p.linger, p.half, p.bodies, p.handler)
+				return fmt.Sprintf("G22: %q: linger %v, half closure %v, bodies %+v, the handler calls %s", wrong, p.linger, p.half, p.bodies, handler)
 			}
 			return ""
 		}
 	})
+}
+
+// bodies returns bodies with these calls on the loop.
+func bodies(calls ...[]string) (all []callBody) {
+	for _, body := range calls {
+		var b callBody
+		for _, what := range body {
+			b.steps = append(b.steps, callStep{what: what})
+		}
+		all = append(all, b)
+	}
+	return all
 }
 
 // callStep is a call of the channel or the loop, or what the peer does.
@@ -60,7 +82,7 @@ func drawCallStep(t *rapid.T) callStep {
 	return callStep{
 		what: rapid.SampledFrom([]string{
 			"Write", "WriteAndFlush", "WriteAndFlush", "Flush", "CloseOutput", "CloseOutput", "Close", "Close", "CloseGracefully", "ShutdownGracefully",
-			"Hold", "release", "pause", "resume", "the peer sends", "the peer ends", "the peer ends", "the peer resets", "full", "room",
+			"Hold", "release", "pause", "resume", "the peer sends", "the peer ends", "the peer ends", "the peer resets", "the peer sends and resets", "full", "room",
 			"unacknowledged", "unacknowledged", "acknowledged", "2 ms pass", "2 ms pass",
 		}).Draw(t, "call"),
 		elsewhere: rapid.Bool().Draw(t, "elsewhere"),
@@ -78,20 +100,23 @@ type callProgram struct {
 	linger  time.Duration // of WithLinger; negative: none
 	half    bool
 	bodies  []callBody
+	closes  bool       // the handler calls Close in its first ReadComplete
 	handler []callStep // one for each call of the handler, while there are some
 
-	s         *strictSocket
-	next      int // the next element of handler
-	ch        *tcp.Channel
-	calls     coretest.Journal
-	writes    []acceptedWrite
-	written   int // bytes that were accepted
-	futures   map[string][]*core.Future[struct{}]
-	releases  []func()
-	userEnded bool  // by Close, CloseGracefully or CloseOutput
-	peerActed bool  // ended or reset the connection
-	refused   int64 // writes that the shutdown has refused
-	wrong     []string
+	s          *strictSocket
+	next       int // the next element of handler
+	ch         *tcp.Channel
+	calls      coretest.Journal
+	writes     []acceptedWrite
+	written    int // bytes that were accepted
+	futures    map[string][]*core.Future[struct{}]
+	releases   []func()
+	outputEnds bool  // by CloseOutput
+	closed     bool  // Close was called, perhaps before the channel had handled an error
+	userEnded  bool  // by Close, CloseGracefully or CloseOutput
+	peerActed  bool  // ended or reset the connection
+	refused    int64 // writes that the shutdown has refused
+	wrong      []string
 }
 
 // acceptedWrite is a write that ends at an offset of the stream.
@@ -123,23 +148,25 @@ func (p *callProgram) call(what string) {
 	case "Write", "WriteAndFlush":
 		p.write(what == "WriteAndFlush")
 	case "Flush":
+		p.s.flushed = max(p.s.flushed, p.written)
 		p.ch.Flush()
 	case "CloseOutput":
-		p.userEnded = true
+		p.userEnded, p.outputEnds, p.s.flushed = true, true, math.MaxInt
 		p.futures[what] = append(p.futures[what], p.ch.CloseOutput())
 	case "Close":
-		p.userEnded = true
+		p.userEnded, p.closed = true, true
 		p.futures[what] = append(p.futures[what], p.ch.Close())
 		if p.ch.IsOpen() || p.ch.IsWritable() {
 			p.fails("the channel is open %v, writable %v after Close", p.ch.IsOpen(), p.ch.IsWritable())
 		}
 	case "CloseGracefully":
-		p.userEnded = true
+		p.userEnded, p.s.flushed = true, math.MaxInt
 		p.futures[what] = append(p.futures[what], p.ch.CloseGracefully(time.Time{}))
 		if p.ch.IsOpen() {
 			p.fails("the channel is open after CloseGracefully")
 		}
 	case "ShutdownGracefully":
+		p.s.flushed = math.MaxInt
 		_, _ = p.ch.EventLoop().ShutdownGracefully(time.Minute, time.Hour) // the loop still runs the other bodies
 	case "Hold":
 		release, _ := p.ch.Hold()
@@ -167,10 +194,13 @@ func (p *callProgram) peer(what string) {
 			_ = s.d.Input()
 		}
 	case "the peer ends":
-		p.peerActed, s.ended = true, true
+		p.peerActed, s.ended, s.flushed = true, true, math.MaxInt
 		_ = s.d.Input()
 		_ = s.d.HangUp()
-	case "the peer resets":
+	case "the peer resets", "the peer sends and resets":
+		if what == "the peer sends and resets" && !s.ended {
+			s.input += 3
+		}
 		p.peerActed, s.broken = true, true
 		_ = s.d.Input()
 		_ = s.d.HangUp()
@@ -192,21 +222,34 @@ func (p *callProgram) write(flush bool) {
 		write = p.ch.WriteAndFlush
 	}
 	p.written += len(b) // before the call: WritabilityChanged may be called inside it, and write
-	to, ended := p.written, p.userEnded
+	to, ended, outputEnds := p.written, p.userEnded, p.outputEnds
+	if flush {
+		p.s.flushed = max(p.s.flushed, to)
+	}
 	f := write(b)
+	shutdown := p.ch.EventLoop().State() >= core.StateShuttingDown
+	if accepted := f.Err() == nil; accepted && outputEnds || !accepted && !p.userEnded && !p.peerActed && !shutdown {
+		p.fails("a write has the error %v, CloseOutput was called: %v, another end: %v", f.Err(), outputEnds, p.userEnded || p.peerActed || shutdown)
+	}
 	if f.Err() == nil {
 		p.writes = append(p.writes, acceptedWrite{to, f})
 		return
 	}
 	p.written -= len(b)
-	if p.ch.EventLoop().State() >= core.StateShuttingDown && !ended {
+	if shutdown && !ended {
 		p.refused++
 	}
 }
 
 // event is a call of the handler.
 func (p *callProgram) event(name string) {
-	p.calls.Add(name)
+	if p.calls.Add(name); name == "Error" && p.s.closes > 0 {
+		p.fails("Error is called, and the socket is closed")
+	}
+	if name == "ReadComplete" && p.closes {
+		p.closes = false
+		p.call("Close")
+	}
 	if p.next < len(p.handler) {
 		p.next++
 		p.do(p.handler[p.next-1])
@@ -342,6 +385,15 @@ func (p *callProgram) check() {
 		}
 	}
 	calls := p.calls.All()
+	errs := 0
+	for _, c := range calls {
+		if c == "Error" {
+			errs++
+		}
+	}
+	if errs > 1 || p.s.refused && errs == 0 && !p.closed {
+		p.fails("%d calls of Error, and the socket has refused bytes: %v", errs, p.s.refused)
+	}
 	if n := len(calls); n < 2 || calls[n-2] != "Inactive" || slices.Index(calls, "Unregistered") != n-1 {
 		p.fails("the handler got %q, want Inactive and Unregistered once, and last", calls)
 	}

@@ -14,7 +14,9 @@ type strictSocket struct {
 	input               int // bytes that were not read
 	ended, endRead      bool
 	broken, full, unack bool
-	sent                int // bytes
+	refused             bool // bytes, for an error
+	sent                int  // bytes
+	flushed             int  // bytes that may be sent
 	shuts, closes       int
 	wrong               []string
 }
@@ -32,11 +34,11 @@ func (s *strictSocket) Addrs() (local, peer netip.AddrPort) { return local, peer
 func (s *strictSocket) Read(p []byte) (int, syscall.Errno) {
 	s.gets("Read")
 	switch {
-	case s.broken:
+	case s.broken && s.input == 0:
 		return 0, syscall.ECONNRESET
 	case s.input > 0:
 		n := min(len(p), s.input)
-		if s.input -= n; s.input == 0 && !s.ended {
+		if s.input -= n; s.input == 0 && !s.ended && !s.broken {
 			_ = s.d.Drain()
 		}
 		return n, 0
@@ -55,6 +57,7 @@ func (s *strictSocket) Send(p []byte) (int, syscall.Errno) {
 	case s.shuts > 0:
 		s.wrong = append(s.wrong, "Send after the end of the output")
 	case s.broken:
+		s.refused = true
 		return 0, syscall.ECONNRESET
 	case s.full:
 		_ = s.d.Fill()
@@ -66,7 +69,9 @@ func (s *strictSocket) Send(p []byte) (int, syscall.Errno) {
 			s.wrong = append(s.wrong, fmt.Sprintf("byte %d is %d", s.sent+i, b))
 		}
 	}
-	s.sent += n
+	if s.sent += n; s.sent > s.flushed {
+		s.wrong = append(s.wrong, fmt.Sprintf("%d bytes are sent, and %d were flushed", s.sent, s.flushed))
+	}
 	return n, 0
 }
 
