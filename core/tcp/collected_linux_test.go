@@ -22,6 +22,12 @@ func TestG24AClosedChannelIsCollected(t *testing.T) {
 			graceful(ch, time.Hour)
 			ch.Close()
 		},
+		"CloseGracefully elsewhere, which the loop handles behind Close": func(ch *tcp.Channel) {
+			done := make(chan struct{})
+			go func() { defer close(done); graceful(ch, time.Hour) }()
+			<-done
+			ch.Close()
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := coretest.NewGroup(t, 1)

@@ -25,8 +25,9 @@ import (
 // TestPropG23EndsThatCount compares an end of a channel with a specification if a shutdown of the loop begins in one of its
 // steps. The shutdown counts the end if it began before close(2) had returned, unless the user had called Close before; it
 // also counts an end whose linger it cuts short. An end counts as drained if no accepted byte is lost. The errors of
-// writes match ErrChannelClosing if a graceful close or a shutdown had begun. The log line of the end comes before Inactive. The futures of Close have the error of close(2). A write
-// behind the end is logged if the shutdown has ended the channel.
+// writes match ErrChannelClosing if a graceful close or a shutdown had begun. The log line of the end comes before Inactive.
+// A write behind the end is logged if the shutdown has ended the channel. The futures of Close have the error of close(2). A
+// channel whose graceful close was requested is writable only if it is held.
 func TestPropG23EndsThatCount(t *testing.T) {
 	checkInBubbles(t, func(r *rapid.T) func(t *testing.T) string {
 		e := drawCountedEnd(r)
@@ -48,6 +49,7 @@ type countedEnd struct {
 	shutdown  string // the step in which a shutdown of the loop begins; "": none
 	late      bool   // CloseGracefully is called when the socket is closed
 	fails     bool   // close(2) fails
+	panics    bool   // Unregistered panics
 }
 
 func drawCountedEnd(t *rapid.T) countedEnd {
@@ -58,7 +60,7 @@ func drawCountedEnd(t *rapid.T) countedEnd {
 		}).Draw(t, "end"),
 		linger:  rapid.SampledFrom([]time.Duration{-1, 0, 10 * time.Millisecond}).Draw(t, "linger"),
 		pending: flag("pending"), unacked: flag("not acknowledged"), held: flag("held"), late: flag("CloseGracefully behind it"),
-		fails: flag("close(2) fails"),
+		fails: flag("close(2) fails"), panics: flag("Unregistered panics"),
 	}
 	steps := []string{"", "the socket closes", "Inactive"}
 	switch e.how {
@@ -255,8 +257,10 @@ func (c *countedRun) Read(*tcp.Channel, []byte) { panic("a handler of the test")
 func (c *countedRun) Error(*tcp.Channel, error) { c.Add("Error"); c.at("Error") }
 func (c *countedRun) Inactive(*tcp.Channel)     { c.Add("Inactive"); c.at("Inactive") }
 func (c *countedRun) Unregistered(ch *tcp.Channel) {
-	c.Add("Unregistered")
 	c.closingLate = errors.Is(ch.Write([]byte("late")).Err(), tcp.ErrChannelClosing)
+	if c.Add("Unregistered"); c.panics {
+		panic("a handler of the test")
+	}
 }
 
 // logged is a slog.Handler that records each line as "log" if it has the addresses of the channel.
@@ -279,6 +283,13 @@ func (l logged) Handle(_ context.Context, r slog.Record) error {
 	}
 	l.Add(line)
 	return nil
+}
+
+// elsewhere runs f on another goroutine, and waits for its end.
+func elsewhere(f func()) {
+	done := make(chan struct{})
+	go func() { defer close(done); f() }()
+	<-done
 }
 
 // run ends a channel.
@@ -312,13 +323,14 @@ func (e countedEnd) run(t *testing.T) (o countedOutcome) {
 		case "Close":
 			closed = ch.Close()
 		case "Close elsewhere":
-			done := make(chan struct{})
-			go func() { defer close(done); closed = ch.Close() }()
-			<-done
+			elsewhere(func() { closed = ch.Close() })
 		case "CloseGracefully":
-			ch.CloseGracefully(time.Time{})
+			elsewhere(func() { ch.CloseGracefully(time.Time{}) })
 		case "a deadline":
-			ch.CloseGracefully(time.Now().Add(time.Millisecond))
+			elsewhere(func() { ch.CloseGracefully(time.Now().Add(time.Millisecond)) })
+		}
+		if open, writable := ch.IsOpen(), ch.IsWritable(); (e.how == "CloseGracefully" || e.how == "a deadline") && (open || writable != e.held) {
+			o.state += fmt.Sprintf("open %v, writable %v behind the call, ", open, writable)
 		}
 	})
 	if slices.Contains([]string{"the peer's end", "a reset", "a panic", "CloseGracefully"}, e.how) {
@@ -329,7 +341,7 @@ func (e countedEnd) run(t *testing.T) (o countedOutcome) {
 	o.cause, o.calls, o.closingLate = ch.CloseCause(), c.All(), c.closingLate
 	o.closing = errors.Is(w.Err(), tcp.ErrChannelClosing)
 	if n := ch.PendingBytes(); n > 0 {
-		o.state = fmt.Sprintf("%d bytes pending", n)
+		o.state += fmt.Sprintf("%d bytes pending", n)
 	}
 	if ch.IsOpen() || ch.IsWritable() || ch.BytesBeforeUnwritable() > 0 || ch.BytesBeforeWritable() > 0 {
 		o.state += ", open or writable"

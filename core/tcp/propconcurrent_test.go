@@ -1,0 +1,204 @@
+package tcp_test
+
+import (
+	"fmt"
+	"net/netip"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"eventide/core"
+	"eventide/core/internal/coretest"
+	"eventide/core/pollertest"
+	"eventide/core/tcp"
+
+	"pgregory.net/rapid"
+)
+
+// TestPropG22ConcurrentCalls makes calls of a channel on several goroutines and on its loop at the same time. With the race
+// detector it finds each access without the lock. The peer gets the bytes of each goroutine in the order of its writes, and
+// none is missing in between. The futures of the writes say which bytes the kernel has taken, and each future completes.
+func TestPropG22ConcurrentCalls(t *testing.T) {
+	checkInBubbles(t, func(r *rapid.T) func(t *testing.T) string {
+		p := &concurrentProgram{linger: rapid.SampledFrom([]time.Duration{-1, 0, time.Second}).Draw(r, "linger")}
+		for range rapid.IntRange(2, 4).Draw(r, "goroutines") {
+			calls := rapid.SliceOfN(rapid.SampledFrom([]string{
+				"Write", "WriteAndFlush", "Write", "WriteAndFlush", "Flush", "getters", "CloseFuture", "future", "Hold", "release", "pause",
+				"input", "room", "full", "CloseOutput", "CloseGracefully", "Close",
+			}), 1, 6).Draw(r, "calls")
+			p.calls = append(p.calls, calls)
+		}
+		p.onLoop = rapid.Bool().Draw(r, "the first calls are on the loop")
+		return func(t *testing.T) string {
+			if wrong := p.run(t); wrong != "" {
+				return fmt.Sprintf("G22: %s: %+v", wrong, p)
+			}
+			return ""
+		}
+	})
+}
+
+// concurrentProgram are the calls of each goroutine.
+type concurrentProgram struct {
+	linger time.Duration // of WithLinger; negative: none
+	calls  [][]string
+	onLoop bool // the first goroutine is the loop
+}
+
+// caller is a goroutine that makes calls.
+type caller struct {
+	id       byte
+	s        *openSocket
+	ch       *tcp.Channel
+	writes   []tcp.WriteFuture // of one chunk each, in order
+	futures  []*core.Future[struct{}]
+	releases []func()
+	written  byte
+}
+
+// run makes the calls, closes the channel, and describes what is wrong.
+func (p *concurrentProgram) run(t *testing.T) string {
+	opts := []tcp.Option{tcp.WithWriteBufferWaterMarks(3, 6), tcp.WithWriteSpin(2), tcp.WithReadBuffer(2), tcp.WithIdleTimeouts(time.Minute, 0, time.Minute)}
+	if p.linger >= 0 {
+		opts = append(opts, tcp.WithLinger(p.linger))
+	}
+	m := pollertest.NewModel(nil)
+	loop, err := core.NewEventLoop(core.WithPoller(m))
+	coretest.Must(t, err)
+	defer func() { <-loop.Shutdown().Done() }()
+	s := &openSocket{d: m.Open()}
+	ch, err := tcp.Embed(loop, s, tcp.HandlerBase{}, opts...).Wait(t.Context())
+	coretest.Must(t, err)
+	begin, end := make(chan struct{}), make(chan struct{})
+	var callers []*caller
+	for i, calls := range p.calls {
+		c := &caller{id: byte(i), s: s, ch: ch}
+		callers = append(callers, c)
+		body := func() {
+			defer func() { end <- struct{}{} }()
+			for _, call := range calls {
+				c.call(call)
+			}
+		}
+		if i == 0 && p.onLoop {
+			coretest.Must(t, loop.Execute(func() { <-begin; body() }))
+		} else {
+			go func() { <-begin; body() }()
+		}
+	}
+	close(begin)
+	for range callers {
+		<-end
+	}
+	ch.Close()
+	<-ch.CloseFuture().Done()
+	synctest.Wait()
+	return wrongOf(callers, s.received)
+}
+
+// call makes a call.
+func (c *caller) call(what string) {
+	switch what {
+	case "Write", "WriteAndFlush":
+		write := c.ch.Write
+		if what == "WriteAndFlush" {
+			write = c.ch.WriteAndFlush
+		}
+		if w := write([]byte{c.id, c.written}); w.Err() == nil { // else the kernel has not taken it, and never will
+			c.writes = append(c.writes, w)
+			c.written++
+		}
+	case "Flush":
+		c.ch.Flush()
+	case "getters":
+		_, _, _, _ = c.ch.IsOpen(), c.ch.IsWritable(), c.ch.PendingBytes(), c.ch.CloseCause()
+		_, _ = c.ch.BytesBeforeUnwritable(), c.ch.BytesBeforeWritable()
+	case "CloseFuture":
+		c.futures = append(c.futures, c.ch.CloseFuture())
+	case "future":
+		if len(c.writes) > 0 {
+			c.writes[0].OnDone(func(int, error) {})
+		}
+	case "Hold":
+		release, _ := c.ch.Hold()
+		c.releases = append(c.releases, release)
+	case "release":
+		for _, release := range c.releases {
+			release()
+		}
+	case "pause":
+		c.ch.SetAutoRead(false)
+		c.ch.SetAutoRead(true)
+	case "input":
+		c.s.input.Store(3)
+		_ = c.s.d.Input()
+	case "room":
+		c.s.full.Store(false)
+		_ = c.s.d.Room()
+	case "full":
+		c.s.full.Store(true)
+	case "CloseOutput":
+		c.futures = append(c.futures, c.ch.CloseOutput())
+	case "CloseGracefully":
+		c.futures = append(c.futures, c.ch.CloseGracefully(time.Now().Add(time.Second)))
+	case "Close":
+		c.futures = append(c.futures, c.ch.Close())
+	}
+}
+
+// wrongOf compares the futures with what the peer has received.
+func wrongOf(callers []*caller, received []byte) string {
+	got := make([]byte, len(callers)) // bytes of each goroutine, and so the number of its next
+	for ; len(received) >= 2; received = received[2:] {
+		id, number := received[0], received[1]
+		if int(id) >= len(callers) || number != got[id] {
+			return fmt.Sprintf("the peer got write %d of goroutine %d, want write %d", number, id, got[id])
+		}
+		got[id]++
+	}
+	for i, c := range callers {
+		for number, w := range c.writes {
+			<-w.Done()
+			if taken := w.Err() == nil; taken != (number < int(got[i])) {
+				return fmt.Sprintf("write %d of goroutine %d has the error %v, and the peer got %d writes", number, i, w.Err(), got[i])
+			}
+		}
+		for _, f := range c.futures {
+			<-f.Done()
+		}
+	}
+	return ""
+}
+
+// openSocket is a Socket in memory. Any goroutine may change what it has room for and its input.
+type openSocket struct {
+	d        *pollertest.Descriptor
+	full     atomic.Bool
+	input    atomic.Int32
+	received []byte // loop only, until the channel has closed
+}
+
+func (s *openSocket) FD() int                             { return s.d.FD() }
+func (s *openSocket) Addrs() (local, peer netip.AddrPort) { return local, peer }
+func (s *openSocket) ShutdownWrite() error                { return nil }
+func (s *openSocket) Close(bool) error                    { return s.d.Close() }
+func (s *openSocket) Unacknowledged() int                 { return 0 }
+func (s *openSocket) Err() syscall.Errno                  { return 0 }
+
+func (s *openSocket) Read(p []byte) (int, syscall.Errno) {
+	if n := min(int(s.input.Swap(0)), len(p)); n > 0 {
+		return n, 0
+	}
+	return 0, syscall.EAGAIN
+}
+
+func (s *openSocket) Send(p []byte) (int, syscall.Errno) {
+	if s.full.Load() {
+		_ = s.d.Fill()
+		return 0, syscall.EAGAIN
+	}
+	s.received = append(s.received, p...)
+	return len(p), 0
+}
