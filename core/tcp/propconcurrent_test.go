@@ -17,7 +17,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestPropG22ConcurrentCalls makes calls of a channel on several goroutines and on its loop at the same time. With the race
+// TestPropG22ConcurrentCalls makes calls of two channels of a loop on several goroutines and on the loop at the same time. With the race
 // detector it finds each access without the lock. The peer gets the bytes of each goroutine in the order of its writes, and
 // none is missing in between. The futures of the writes say which bytes the kernel has taken, and each future completes.
 func TestPropG22ConcurrentCalls(t *testing.T) {
@@ -29,6 +29,9 @@ func TestPropG22ConcurrentCalls(t *testing.T) {
 				"input", "room", "full", "CloseOutput", "CloseGracefully", "Close",
 			}), 1, 6).Draw(r, "calls")
 			p.calls = append(p.calls, calls)
+		}
+		if rapid.Bool().Draw(r, "the first goroutine closes the channel while it holds it") {
+			p.calls[0] = append([]string{"Hold", "CloseGracefully", "Write", "release"}, p.calls[0]...)
 		}
 		p.onLoop = rapid.Bool().Draw(r, "the first calls are on the loop")
 		return func(t *testing.T) string {
@@ -68,13 +71,21 @@ func (p *concurrentProgram) run(t *testing.T) string {
 	loop, err := core.NewEventLoop(core.WithPoller(m))
 	coretest.Must(t, err)
 	defer func() { <-loop.Shutdown().Done() }()
-	s := &openSocket{d: m.Open()}
-	ch, err := tcp.Embed(loop, s, tcp.HandlerBase{}, opts...).Wait(t.Context())
-	coretest.Must(t, err)
+	var channels []*tcp.Channel
+	var sockets []*openSocket
+	var releases []func()
+	for range 2 { // which share the chunks of their buffers
+		s := &openSocket{d: m.Open()}
+		ch, err := tcp.Embed(loop, s, tcp.HandlerBase{}, opts...).Wait(t.Context())
+		coretest.Must(t, err)
+		release, err := ch.Hold()
+		coretest.Must(t, err)
+		channels, sockets, releases = append(channels, ch), append(sockets, s), append(releases, release)
+	}
 	begin, end := make(chan struct{}), make(chan struct{})
 	var callers []*caller
 	for i, calls := range p.calls {
-		c := &caller{id: byte(i), s: s, ch: ch}
+		c := &caller{id: byte(i), s: sockets[i%2], ch: channels[i%2], releases: []func(){releases[i%2]}}
 		callers = append(callers, c)
 		body := func() {
 			defer func() { end <- struct{}{} }()
@@ -92,10 +103,17 @@ func (p *concurrentProgram) run(t *testing.T) string {
 	for range callers {
 		<-end
 	}
-	ch.Close()
-	<-ch.CloseFuture().Done()
+	for _, ch := range channels {
+		ch.Close()
+		<-ch.CloseFuture().Done()
+	}
 	synctest.Wait()
-	return wrongOf(callers, s.received)
+	for i, s := range sockets {
+		if wrong := wrongOf(callers, i, s.received); wrong != "" {
+			return wrong
+		}
+	}
+	return ""
 }
 
 // call makes a call.
@@ -148,17 +166,20 @@ func (c *caller) call(what string) {
 	}
 }
 
-// wrongOf compares the futures with what the peer has received.
-func wrongOf(callers []*caller, received []byte) string {
+// wrongOf compares the futures of a channel with what its peer has received.
+func wrongOf(callers []*caller, socket int, received []byte) string {
 	got := make([]byte, len(callers)) // bytes of each goroutine, and so the number of its next
 	for ; len(received) >= 2; received = received[2:] {
 		id, number := received[0], received[1]
-		if int(id) >= len(callers) || number != got[id] {
+		if int(id) >= len(callers) || int(id)%2 != socket || number != got[id] {
 			return fmt.Sprintf("the peer got write %d of goroutine %d, want write %d", number, id, got[id])
 		}
 		got[id]++
 	}
 	for i, c := range callers {
+		if i%2 != socket {
+			continue
+		}
 		for number, w := range c.writes {
 			<-w.Done()
 			if taken := w.Err() == nil; taken != (number < int(got[i])) {

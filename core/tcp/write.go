@@ -46,7 +46,7 @@ func (c *Channel) write(p []byte, flush bool) WriteFuture {
 		return WriteFuture{ch: c, n: len(p), err: err}
 	}
 	direct := 0
-	if flush && inLoop && !c.blocked && c.pending() == 0 && len(p) > 0 {
+	if flush && inLoop && c.pending() == 0 && len(p) > 0 { // blocked is false then: only pending bytes are blocked
 		if direct = c.sendDirect(p); direct == len(p) {
 			f := WriteFuture{ch: c, end: c.written, n: len(p)}
 			c.mu.Unlock()
