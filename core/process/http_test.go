@@ -308,6 +308,9 @@ func TestServerStepsRefuse(t *testing.T) {
 		if err := (Plan{Steps: []Step{step}}).Validate(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)
 		}
+		if strings.Contains(want, "is nil") && step.Run != nil {
+			t.Errorf("%s: the step has a Run, want none without a server", want)
+		}
 	}
 }
 
