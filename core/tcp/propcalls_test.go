@@ -19,9 +19,11 @@ import (
 )
 
 // TestPropG22CallsOfASocket makes calls of a channel on its loop, on another goroutine and in its handler, in any order, while
-// its peer acts. The socket gets no call after its close, no bytes that were not flushed, no bytes after the end of its output, and one Close, one end of the output
-// and one read of the end of the stream at most. Error is called once if the socket refuses bytes and nobody calls Close, and else at most once. Each future completes, and its error says whether the kernel has taken the bytes
-// and the end of the output; behind a graceful end CloseOutput has none. A write that a shutdown of the loop refuses is counted, unless the user had ended the channel or its
+// its peer acts. The socket gets no call after its close, no bytes that were not flushed, no bytes after the end of its output, and
+// one Close, one end of the output and one read of the end of the stream at most. A reset by the peer closes the channel, also if
+// its input is paused. Error is called once if the socket refuses bytes and nobody calls Close, and else at most once. Each future
+// completes, and its error says whether the kernel has taken the bytes and the end of the output; behind a graceful end
+// CloseOutput has none. A write that a shutdown of the loop refuses is counted, unless the user had ended the channel or its
 // output before (G23).
 func TestPropG22CallsOfASocket(t *testing.T) {
 	checkInBubbles(t, func(r *rapid.T) func(t *testing.T) string {
@@ -37,7 +39,7 @@ func TestPropG22CallsOfASocket(t *testing.T) {
 			p.bodies = append(p.bodies, b)
 		}
 		var first []callBody
-		begin := rapid.SampledFrom([]string{"", "", "held in its close", "closed while a check for acknowledgements is due", "closed in front of a reset"}).Draw(r, "begin")
+		begin := rapid.SampledFrom([]string{"", "", "held in its close", "closed while a check for acknowledgements is due", "closed in front of a reset", "reset while it is paused"}).Draw(r, "begin")
 		switch begin {
 		case "held in its close":
 			first = bodies([]string{"Hold", "CloseGracefully"})
@@ -45,6 +47,8 @@ func TestPropG22CallsOfASocket(t *testing.T) {
 			first = bodies([]string{"unacknowledged", "CloseGracefully", "the peer ends"}, []string{"2 ms pass", "Close"})
 		case "closed in front of a reset":
 			first, p.closes = bodies([]string{"the peer sends and resets"}), true
+		case "reset while it is paused":
+			first = bodies([]string{"pause", "the peer resets"})
 		}
 		p.bodies = append(first, p.bodies...)
 		for range rapid.IntRange(0, 3).Draw(r, "calls of the handler") {
@@ -58,41 +62,6 @@ func TestPropG22CallsOfASocket(t *testing.T) {
 			return ""
 		}
 	})
-}
-
-// bodies returns bodies with these calls on the loop.
-func bodies(calls ...[]string) (all []callBody) {
-	for _, body := range calls {
-		var b callBody
-		for _, what := range body {
-			b.steps = append(b.steps, callStep{what: what})
-		}
-		all = append(all, b)
-	}
-	return all
-}
-
-// callStep is a call of the channel or the loop, or what the peer does.
-type callStep struct {
-	what      string
-	elsewhere bool // on another goroutine
-}
-
-func drawCallStep(t *rapid.T) callStep {
-	return callStep{
-		what: rapid.SampledFrom([]string{
-			"Write", "WriteAndFlush", "WriteAndFlush", "Flush", "CloseOutput", "CloseOutput", "Close", "Close", "CloseGracefully", "ShutdownGracefully",
-			"Hold", "release", "pause", "resume", "the peer sends", "the peer ends", "the peer ends", "the peer resets", "the peer sends and resets", "full", "room",
-			"unacknowledged", "unacknowledged", "acknowledged", "2 ms pass", "2 ms pass",
-		}).Draw(t, "call"),
-		elsewhere: rapid.Bool().Draw(t, "elsewhere"),
-	}
-}
-
-// callBody is a body of the loop, and the pause that follows it.
-type callBody struct {
-	steps []callStep
-	pause time.Duration
 }
 
 // callProgram is a program and its run. While the loop lives, only the loop and goroutines for which it waits use what may change.
@@ -204,6 +173,7 @@ func (p *callProgram) peer(what string) {
 		p.peerActed, s.broken = true, true
 		_ = s.d.Input()
 		_ = s.d.HangUp()
+		_ = s.d.Fault()
 		_ = s.d.Room()
 	case "full":
 		s.full = true
@@ -304,6 +274,13 @@ func (p *callProgram) run(t *testing.T) []string {
 			}
 		})
 	}
+	time.Sleep(time.Second)
+	synctest.Wait()
+	coretest.OnLoop(t, loop, func() {
+		if p.s.broken && p.s.closes == 0 {
+			p.fails("the peer has reset the connection, and the channel is open")
+		}
+	})
 	p.helpGracefulClose(t, loop)
 	coretest.OnLoop(t, loop, func() { p.userEnded = true })
 	closed := p.ch.Close()
