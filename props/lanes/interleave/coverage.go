@@ -84,15 +84,7 @@ const mostNamed = 20
 
 // newHits compares the seen names with the possible ones, which are sorted.
 func newHits(possible []string, seen map[string]int) lane.Hits {
-	h := lane.Hits{Of: len(possible)}
-	for _, name := range possible {
-		switch {
-		case seen[name] > 0:
-			h.Hit++
-		case len(h.Missing) < mostNamed:
-			h.Missing = append(h.Missing, name)
-		}
-	}
+	h := hitsOf(possible, seen)
 	for _, name := range slices.Sorted(maps.Keys(seen)) {
 		if _, is := slices.BinarySearch(possible, name); !is && len(h.Unexpected) < mostNamed {
 			h.Unexpected = append(h.Unexpected, name)
@@ -101,6 +93,21 @@ func newHits(possible []string, seen map[string]int) lane.Hits {
 	return h
 }
 
+// hitsOf returns how many of the names were seen, and the first of those that were not.
+func hitsOf(names []string, seen map[string]int) lane.Hits {
+	h := lane.Hits{Of: len(names)}
+	for _, name := range names {
+		switch {
+		case seen[name] > 0:
+			h.Hit++
+		case len(h.Missing) < mostNamed:
+			h.Missing = append(h.Missing, name)
+		}
+	}
+	return h
+}
+
 func (a Actions) hits() lane.Hits { return newHits(possibleActions(), a) }
 
-func (c Conflicts) hits() lane.Hits { return newHits(slices.Sorted(maps.Keys(c)), c) }
+// hits has no unexpected names: the pairs that were met are the possible ones.
+func (c Conflicts) hits() lane.Hits { return hitsOf(slices.Sorted(maps.Keys(c)), c) }
