@@ -14,16 +14,18 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if ownProcess() {
-		return
+	for _, ran := range ownProcesses {
+		if ran() {
+			return
+		}
 	}
 	slog.SetDefault(slog.New(slog.DiscardHandler)) // many tests make bodies panic
 	goleak.VerifyTestMain(m)
 }
 
-// ownProcess is the life of a process that a test has started to have it to itself from
-// the beginning. It returns false in any other.
-var ownProcess = func() (ran bool) { return false }
+// ownProcesses are the lives of processes that a test has started to have them to itself from
+// the beginning. Each returns false in any other process.
+var ownProcesses []func() (ran bool)
 
 func mustHook(t testing.TB, ex *core.Executor, hook func()) (remove func() bool) {
 	t.Helper()

@@ -65,7 +65,7 @@ func endOf[E core.EventExecutor](ex E, err error) error {
 	return ex.Termination().Err()
 }
 
-func init() { ownProcess = withFreeDescriptors }
+func init() { ownProcesses = append(ownProcesses, withFreeDescriptors) }
 
 // withFreeDescriptors is the life of such a process. It returns false in any other.
 func withFreeDescriptors() (ran bool) {
