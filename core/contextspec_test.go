@@ -154,6 +154,10 @@ func runContextSpec(t *testing.T, kind string, end contextEnd, asked bool) (wron
 			blame("the end of a member: %v", err)
 		}
 	}
+	synctest.Wait() // what begins to end by itself has begun
+	if state := ex.State(); state >= StateShuttingDown {
+		check(fmt.Sprintf("ShutdownContext in state %v", state), begun(), ErrShutdown)
+	}
 	<-ex.Termination().Done()
 	synctest.Wait()
 	check("Context after Done", ex.Context(), end.cause)

@@ -15,18 +15,20 @@ import (
 //     before both or after both.
 //   - They name what they touch: a variable, or a field by its name, whatever it is a field of.
 //     Elements, what a pointer points to as a whole, and whole structs can overlap with something
-//     of another name, and are refused.
+//     of another name, and are refused. Only append writes elements, behind the end of its slice:
+//     two slices may share them, so only one of the statements may append.
 //   - They cannot panic, except for a nil pointer in front of a field. A program that recovers
 //     from that, and then uses what one of the statements wrote, could tell the orders apart.
 func (f *finder) commute(a, b ast.Stmt) bool {
 	one, other := access{of: f}, access{of: f}
-	return one.stmt(a) && other.stmt(b) && !one.disturbs(other) && !other.disturbs(one)
+	return one.stmt(a) && other.stmt(b) && !one.disturbs(other) && !other.disturbs(one) && !(one.appends && other.appends)
 }
 
 // access collects what a statement reads and writes.
 type access struct {
 	of            *finder
 	reads, writes []types.Object
+	appends       bool
 }
 
 // disturbs reports whether a writes something that b reads or writes.
@@ -97,8 +99,28 @@ func (a *access) value(e ast.Expr) bool {
 			a.comparable(e) && a.value(e.X) && a.value(e.Y)
 	case *ast.CallExpr:
 		return a.builtin(e) && all(e.Args, a.value)
+	case *ast.CompositeLit:
+		return a.fresh(e)
 	}
 	return false
+}
+
+// fresh adds what a new struct is made of. Other literals are refused: a map may panic, because of a
+// key that it cannot compare.
+func (a *access) fresh(e *ast.CompositeLit) bool {
+	t := a.of.typeOf(e)
+	if t == nil {
+		return false
+	}
+	if _, is := t.Underlying().(*types.Struct); !is {
+		return false
+	}
+	return all(e.Elts, func(part ast.Expr) bool {
+		if field, ok := part.(*ast.KeyValueExpr); ok {
+			part = field.Value
+		}
+		return a.value(part)
+	})
 }
 
 // base adds a variable, a constant or a field, and what the field is of.
@@ -167,6 +189,9 @@ func (a *access) builtin(c *ast.CallExpr) bool {
 		_, channel := t.Underlying().(*types.Chan)
 		return !channel
 	case "min", "max":
+		return true
+	case "append":
+		a.appends = true
 		return true
 	}
 	return false

@@ -17,12 +17,16 @@ import "sync/atomic"
 
 type inner struct{ a, b int }
 
+type pair struct{ a, b int }
+
 type outer struct {
 	in    inner
 	to    *inner
 	n, m  int
 	f     float64
 	list  []int
+	more  []int
+	pairs []pair
 	any   any
 	ch    chan int
 	count atomic.Int64
@@ -47,9 +51,19 @@ func TestCommute(t *testing.T) {
 		{"x.n = len(x.list)", "x.m = min(x.in.a, 3)", false},
 		{"x.list = nil", "x.to = y.to", false},
 		{"x.f = float64(x.n)", "x.m = 2", false},
+		{"x.list = append(x.list, x.n, 3)", "x.m = 2", false},
+		{"x.list = append(x.list, y.list...)", "x.m--", false},
+		{"x.pairs = append(x.pairs, pair{x.n, 3})", "x.m = 2", false},
+		{"x.pairs = append(x.pairs, pair{b: x.n})", "x.m = 2", false},
 		{"if x.n > 0 && x.any != nil { x.m = 2 } else { x.m = 3 }", "x.in.a = x.n", false},
 
 		{"x.n = 1", "y.n = 2", true}, // x and y may be one
+		{"x.list = append(x.list, x.n)", "x.n = 2", true},
+		{"x.list = append(x.list, x.n)", "x.m = len(x.list)", true},
+		{"x.list = append(x.list, 1)", "x.more = append(x.more, 2)", true}, // they may share an array
+		{"x.pairs = append(x.pairs, pair{b: x.n})", "x.n = 2", true},
+		{"x.pairs = append(x.pairs, pair{b: x.call()})", "x.m = 2", true},
+		{"x.list = append(x.list, []int{x.n}...)", "x.m = 2", true}, // no struct
 		{"x.n = 1", "x.m = x.n", true},
 		{"x.m = y.n", "x.n = 1", true},
 		{"x.n++", "x.n *= 2", true},
