@@ -129,6 +129,9 @@ func (a *access) base(e ast.Expr) bool {
 	case *ast.Ident:
 		return a.read(e)
 	case *ast.SelectorExpr:
+		if f, ok := a.of.pkg.info.Uses[e.Sel].(*types.Func); ok {
+			return a.method(f) && a.base(e.X)
+		}
 		if x, ok := e.X.(*ast.Ident); ok {
 			if _, isPackage := a.of.pkg.info.Uses[x].(*types.PkgName); isPackage {
 				return a.read(e.Sel)
@@ -149,6 +152,17 @@ func (a *access) read(name *ast.Ident) bool {
 		return true
 	}
 	return false
+}
+
+// method reports whether a method value is nothing but the method and a pointer. Other receivers are
+// copied or called.
+func (a *access) method(f *types.Func) bool {
+	recv := f.Signature().Recv()
+	if recv == nil {
+		return false
+	}
+	_, pointer := recv.Type().Underlying().(*types.Pointer)
+	return pointer
 }
 
 // simple reports whether a value of e's type has no part with a name of its own.

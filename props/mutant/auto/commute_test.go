@@ -17,6 +17,8 @@ import "sync/atomic"
 
 type inner struct{ a, b int }
 
+func (i *inner) method() int { return i.a }
+
 type pair struct{ a, b int }
 
 type outer struct {
@@ -27,6 +29,7 @@ type outer struct {
 	list  []int
 	more  []int
 	pairs []pair
+	p     pair
 	any   any
 	ch    chan int
 	count atomic.Int64
@@ -36,6 +39,9 @@ type outer struct {
 var global int
 
 func use(...any) {}
+
+func (x *outer) method() int { return x.n }
+func (p pair) copied() int   { return p.a }
 `
 
 // TestCommute has pairs of statements, and whether their exchange is a mutant.
@@ -51,6 +57,7 @@ func TestCommute(t *testing.T) {
 		{"x.n = len(x.list)", "x.m = min(x.in.a, 3)", false},
 		{"x.list = nil", "x.to = y.to", false},
 		{"x.f = float64(x.n)", "x.m = 2", false},
+		{"x.call = y.method", "x.m = 2", false}, // a pointer and a method, which is not called
 		{"x.list = append(x.list, x.n, 3)", "x.m = 2", false},
 		{"x.list = append(x.list, y.list...)", "x.m--", false},
 		{"x.pairs = append(x.pairs, pair{x.n, 3})", "x.m = 2", false},
@@ -79,6 +86,10 @@ func TestCommute(t *testing.T) {
 		{"x.n /= y.m", "x.in.a = 2", true},
 		{"if x.any == y.any { x.n = 1 }", "x.m = 2", true},
 		{"x.n = x.call()", "x.m = 2", true},
+		{"x.n = x.method()", "x.m = 2", true},
+		{"x.call = x.to.method", "x.to = nil", true},
+		{"x.call = x.in.method", "x.in.a = 2", false}, // the address of x.in
+		{"x.call = x.p.copied", "x.p.a = 2", true},
 		{"x.count.Store(1)", "x.m = 2", true},
 		{"x.n = int(x.count.Load())", "x.m = 2", true},
 		{"x.n = <-x.ch", "x.m = 2", true},
