@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 
 	"eventide/core"
@@ -40,6 +41,11 @@ func (s *scripted) Execute(f func()) error {
 		f()
 	case "panic":
 		panic("planted in Execute")
+	case "queue and panic":
+		s.queue = append(s.queue, f)
+		panic("planted in Execute")
+	case "exit":
+		runtime.Goexit()
 	default:
 		s.queue = append(s.queue, f)
 	}
@@ -88,8 +94,9 @@ func (c panicCounter) Handle(_ context.Context, r slog.Record) error {
 // TestPropG9ListenersOfAForeignExecutor: an executor that core did not make gets the listeners by its Execute method.
 // Whether it queues them, calls them or refuses them, and however a listener ends, each listener is called once with the
 // result, in order, and each panic reaches the executor or the log, but never the future (G9, G14). Execute is called once for
-// the listeners that are present, and once more after each of them that does not return; a nil listener is ignored. A panic of
-// Execute reaches the executor too. Wait does not wait in a body of the executor, nor where the Termination forbids it (G18).
+// the listeners that are present, and once more after each of them that does not return; a nil listener is ignored. If Execute
+// panics or ends the goroutine, perhaps after it has queued its function, all listeners are called on that goroutine; the panic
+// reaches the executor. Wait does not wait in a body of the executor, nor where the Termination forbids it (G18).
 func TestPropG9ListenersOfAForeignExecutor(t *testing.T) {
 	ends := sortedKeys(futureBodies)
 	rapid.Check(t, func(t *rapid.T) {
@@ -148,31 +155,28 @@ func TestPropG9ListenersOfAForeignExecutor(t *testing.T) {
 		}
 		s.inside = false
 
-		// Only the first answer is "call": later calls of Execute come while a panic unwinds, and a second panic would replace it.
-		s.answers = []string{rapid.SampledFrom([]string{"queue", "call", "refuse"}).Draw(t, "first answer of Execute")}
+		// Later calls of Execute come while a panic unwinds, and a second panic would replace it.
+		s.answers = []string{rapid.SampledFrom([]string{"queue", "call", "refuse", "panic", "queue and panic", "exit"}).Draw(t, "first answer of Execute")}
 		s.answers = append(s.answers, rapid.SliceOfN(rapid.SampledFrom([]string{"queue", "refuse"}), 0, 5).Draw(t, "other answers")...)
-		executes := 1 + s.executes(slices.DeleteFunc(slices.Clone(listeners), func(how string) bool { return how == "nil" }))
-		executePanics := executes > 1 && rapid.IntRange(0, 3).Draw(t, "Execute panics") == 0
-		if executePanics {
-			s.answers = []string{"panic"}
+		passed := slices.DeleteFunc(slices.Clone(listeners), func(how string) bool { return how == "nil" })
+		if len(passed) == 0 {
+			s.answers = nil // the only call comes from this goroutine
+		}
+		executes, panics := 1+s.executes(passed), count(listeners, "panics")
+		if len(s.answers) > 0 && strings.Contains(s.answers[0], "panic") {
+			panics++
 		}
 		s.runAll()
 		v, err := f.Wait(ended)
 		if differs := judgeFuture(keptFuture{end: end}, v, err); differs != "" || f.Cancel() {
 			t.Fatalf("G9: the future has %d, %v: %s", v, err, differs)
 		}
-		if executePanics {
-			if len(s.panics) != 1 || s.panics[0] != "planted in Execute" {
-				t.Fatalf("the panics %v reached the executor, want that of Execute", s.panics)
-			}
-			return
-		}
 		if !slices.Equal(called, firstNumbers(next)) || wrong != "" {
 			t.Fatalf("G9: the listeners %v were called, want 0 to %d; %s", called, next-1, wrong)
 		}
 		// A Goexit while a panic unwinds ends that panic.
-		if got, want := len(s.panics)+logged, count(listeners, "panics"); got > want || got < want && !slices.Contains(listeners, "exits") {
-			t.Fatalf("G14: the panics %v reached the executor, and %d the log; want %d", s.panics, logged, want)
+		if got := len(s.panics) + logged; got > panics || got < panics && !slices.Contains(listeners, "exits") {
+			t.Fatalf("G14: the panics %v reached the executor, and %d the log; want %d", s.panics, logged, panics)
 		}
 		if s.calls != executes {
 			t.Fatalf("G9: %d calls of Execute, want %d", s.calls, executes)
@@ -189,7 +193,7 @@ func TestPropG9ListenersOfAForeignExecutor(t *testing.T) {
 func (s *scripted) executes(listeners []string) (calls int) {
 	for i := 0; len(listeners) > 0; i++ {
 		calls++
-		if i < len(s.answers) && s.answers[i] == "refuse" {
+		if i < len(s.answers) && s.answers[i] != "queue" && s.answers[i] != "call" {
 			break // all are called on this goroutine
 		}
 		bad := slices.IndexFunc(listeners, func(how string) bool { return how == "panics" || how == "exits" })
@@ -204,8 +208,8 @@ func (s *scripted) executes(listeners []string) (calls int) {
 }
 
 // TestPropG13RoundsOfListeners: a foreign executor gets the listeners in rounds. A round has the listeners that are present as
-// it begins, and up to 64 in all with those that are added meanwhile. If Execute panics at one of the rounds, it is not called
-// again for it (G9, G13).
+// it begins, and up to 64 in all with those that are added meanwhile. If Execute panics at one of the rounds, that round is run on
+// the goroutine of the panic, and Execute gets the next one (G9, G13).
 func TestPropG13RoundsOfListeners(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		present := rapid.SampledFrom([]int{1, 2, 63, 64, 65, 100}).Draw(t, "present")
@@ -232,9 +236,9 @@ func TestPropG13RoundsOfListeners(t *testing.T) {
 			s.answers = append(s.answers, "queue")
 		}
 		if panicking > 0 {
-			s.answers[panicking-1], rounds = "panic", panicking
+			s.answers[panicking-1] = "panic"
 		}
-		if s.runAll(); s.calls != 1+rounds || len(s.panics) != min(1, panicking) || panicking == 0 && calls != present+added {
+		if s.runAll(); s.calls != 1+rounds || len(s.panics) != min(1, panicking) || calls != present+added {
 			t.Fatalf("G13: %d of %d listeners were called in %d rounds, and %v panicked; want %d rounds", calls, present+added, s.calls-1, s.panics, rounds)
 		}
 	})

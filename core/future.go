@@ -3,6 +3,7 @@ package core
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 )
 
 // Future is the result of work that may not have ended yet. All methods may be called
@@ -199,12 +200,31 @@ func (f *Future[T]) dispatch() {
 				return
 			}
 		default:
-			if home.Execute(f.notify) == nil {
-				return
-			}
+			f.passTo(home)
+			return
 		}
 	}
 	offLoop(f.onPanic(), f.notify)
+}
+
+// passTo passes notify to an executor that another package made. notify runs off the loop if
+// Execute refuses it, panics or calls runtime.Goexit: otherwise notifying would stay set, and no
+// listener would run any more (G9). Execute may have queued notify before it panicked, so only
+// the first of the two calls runs it.
+func (f *Future[T]) passTo(home EventExecutor) {
+	var begun atomic.Bool
+	notify := func() {
+		if begun.CompareAndSwap(false, true) {
+			f.notify()
+		}
+	}
+	accepted := false
+	defer func() {
+		if !accepted {
+			offLoop(f.onPanic(), notify)
+		}
+	}()
+	accepted = home.Execute(notify) == nil
 }
 
 // onPanic returns the function that reports a panic of a listener off the loop; nil means
