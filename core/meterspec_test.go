@@ -1,6 +1,7 @@
 package core_test
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -93,7 +94,7 @@ func everySecond[T any](all []T) (kept []T) {
 }
 
 // TestPropMeter: a meter of an executor, and of a pool of one worker, measures what meterSpec computes. Once it is
-// closed, its readings have Stats and Running alone.
+// closed, its readings have Stats and Running alone. It has the stack of the task that runs, and of no other.
 func TestPropMeter(t *testing.T) {
 	kinds := strings.Fields("task pass read task pass read task pass read task pass read task pass read task pass read close")
 	ops := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) meterOp {
@@ -102,11 +103,14 @@ func TestPropMeter(t *testing.T) {
 			d:    time.Duration(rapid.IntRange(0, 5).Draw(t, "seconds")) * time.Second,
 			n:    rapid.SampledFrom([]int{1, 1, 1, 1, 1, 63, 127, 128, 129, 300}).Draw(t, "n"),
 		}
-	}), 1, 25)
+	}), 6, 25)
 	rapid.Check(t, func(rt *rapid.T) {
-		pool := rapid.Bool().Draw(rt, "pool")
-		program := append(ops.Draw(rt, "operations"), meterOp{kind: "close"}, meterOp{kind: "read", n: 1})
-		checkInBubble(t, rt, func(t *testing.T) string { return runMeterSpec(t, pool, program) })
+		for range 2 {
+			program := append(ops.Draw(rt, "operations"), meterOp{kind: "close"}, meterOp{kind: "read", n: 1})
+			checkInBubble(t, rt, func(t *testing.T) string {
+				return cmp.Or(runMeterSpec(t, false, program), runMeterSpec(t, true, program))
+			})
+		}
 	})
 }
 
@@ -120,6 +124,7 @@ func runMeterSpec(t *testing.T, pool bool, program []meterOp) string {
 	coretest.OnLoop(t, ex, func() {})
 	synctest.Wait()
 	m, s := ex.NewMeter(), &meterSpec{}
+	var last core.RunningBody
 	defer func() { time.Sleep(s.end() - s.now) }() // until the last task has ended
 	for i, op := range program {
 		switch op.kind {
@@ -153,6 +158,12 @@ func runMeterSpec(t *testing.T, pool bool, program []meterOp) string {
 			}
 			if got.Stats.Accepted != int64(len(s.ends))+1 || (len(got.Running) == 1) != running {
 				return fmt.Sprintf("step %d of %v: %d tasks were accepted, %v runs; want %d, %v", i, program, got.Stats.Accepted, got.Running, len(s.ends)+1, running)
+			}
+			if running && got.Running[0] != last {
+				if stack := m.Stack(got.Running[0]); !strings.Contains(stack, "sleeper") || m.Stack(last) != "" {
+					return fmt.Sprintf("step %d of %v: the stack of the task that runs is %q, and that of an ended one is not empty", i, program, stack)
+				}
+				last = got.Running[0]
 			}
 		}
 	}
