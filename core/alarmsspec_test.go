@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime"
 	"sync"
 	"testing"
 	"time"
@@ -16,9 +17,9 @@ import (
 
 var errStop = errors.New("the alarm does not stop")
 
-// stubborn is the system's clock. It takes i+1 seconds to set the alarm of i+1 hours, and to stop that alarm
-// fails if stubborn[i] is true.
-type stubborn []bool
+// stubborn is the system's clock. It takes i+1 seconds to set the alarm of i+1 hours. stubborn[i] is what a call that stops
+// that alarm does then: it "panics" or "exits"; "" if it returns.
+type stubborn []string
 
 func (stubborn) Now() time.Time { return time.Now() }
 
@@ -34,30 +35,35 @@ func (c stubborn) AfterFunc(d time.Duration, f func()) core.Alarm {
 
 type stubbornAlarm struct {
 	*time.Timer
-	fails bool
+	how string
 }
 
 func (a stubbornAlarm) Stop() bool {
 	was := a.Timer.Stop()
-	if a.fails {
+	switch a.how {
+	case "panics":
 		panic(errStop)
+	case "exits":
+		runtime.Goexit()
 	}
 	return was
 }
 
 // TestPropG15AlarmsThatDoNotStop: of several graceful calls at once the first one that has set its alarm counts.
 // If the alarm of a later one does not stop, this is logged, and nothing depends on it. If that of the first one
-// does not stop, the end has the error.
+// does not stop, the end has the error. All this holds too if the logger, or the call that stops an alarm, ends its goroutine.
 func TestPropG15AlarmsThatDoNotStop(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		clock := stubborn(rapid.SliceOfN(rapid.Bool(), 1, 4).Draw(rt, "fails to stop"))
+		clock := stubborn(rapid.SliceOfN(rapid.SampledFrom([]string{"", "panics", "exits"}), 1, 4).Draw(rt, "stopping"))
+		loggerExits := rapid.Bool().Draw(rt, "the logger exits")
 		pool := rapid.Bool().Draw(rt, "pool")
 		quiet := rapid.SampledFrom([]time.Duration{0, 10 * time.Second}).Draw(rt, "quiet")
 		want := map[string]int{}
-		for i, fails := range clock {
-			if fails && i == 0 {
+		wantErr := map[string]error{"panics": errStop, "exits": core.ErrGoexit}[clock[0]]
+		for i, how := range clock {
+			if wantErr != nil && i == 0 {
 				want[map[bool]string{false: "the executor did not end in order", true: "the pool did not end in order"}[pool]]++
-			} else if fails {
+			} else if i > 0 && how == "panics" { // a call that exits does not come to its log
 				want["the alarm of a second shutdown call could not be stopped"]++
 			}
 		}
@@ -68,6 +74,9 @@ func TestPropG15AlarmsThatDoNotStop(t *testing.T) {
 				mu.Lock()
 				defer mu.Unlock()
 				got[message]++
+				if loggerExits {
+					runtime.Goexit()
+				}
 			}}))}
 			var ex core.EventExecutor
 			if pool {
@@ -84,7 +93,7 @@ func TestPropG15AlarmsThatDoNotStop(t *testing.T) {
 			report := coretest.AwaitDone(t, ex)
 			ended := time.Since(start)
 			callers.Wait()
-			if err := ex.Termination().Err(); errors.Is(err, errStop) != clock[0] || report.Timeout != time.Hour || ended != max(time.Second, quiet) || report.TimedOut {
+			if err := ex.Termination().Err(); !errors.Is(err, wantErr) || report.Timeout != time.Hour || ended != max(time.Second, quiet) || report.TimedOut {
 				return fmt.Sprintf("G15, G16: %v: ended after %v with %v, and the timeout %v", clock, ended, err, report.Timeout)
 			}
 			if fmt.Sprint(got) != fmt.Sprint(want) {

@@ -1,10 +1,13 @@
 package core_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -14,6 +17,7 @@ import (
 	"eventide/core"
 	"eventide/core/internal/coretest"
 
+	"github.com/petermattis/goid"
 	"pgregory.net/rapid"
 )
 
@@ -23,7 +27,15 @@ type poolStart struct {
 	how   string // of poolStarts
 }
 
-var poolStarts = []string{"starts", "starts", "starts", "starts twice", "starts and fails", "fails", "fails", "panics", "exits", "runs it inline"}
+var poolStarts = []string{"starts", "starts", "starts", "starts twice", "starts and fails", "fails", "fails", "panics", "exits", "runs it inline", "calls back", "calls back and fails"}
+
+// lazyExecutor is an executor or a pool.
+type lazyExecutor interface {
+	core.EventExecutor
+	ExecuteLazy(func()) error
+}
+
+const slowLogger = 30 * time.Minute // how long a logger takes
 
 // A poolCall is one call of a pool, on a goroutine of its own.
 type poolCall struct {
@@ -33,9 +45,11 @@ type poolCall struct {
 	listeners int // of a future: a round is 64 of them
 }
 
-// TestPropPoolG17Spawners: whatever the spawner of a pool does, and however long it takes, the pool ends,
+// TestPropPoolG17Spawners: whatever the spawner of a pool or an executor does, and however long it takes, the pool ends,
 // and a task runs once if it was accepted, and otherwise never. The end has an error only if no worker
-// has started. An ended pool has no workers, and the listeners of its termination are on none.
+// has started. An ended pool has no workers, and the listeners of its termination are on none. A spawner that calls the pool does
+// not wait for itself. If the pool cannot be started for a shutdown, the logger delays neither the callers that wait for the start
+// nor the end of Context (G11, G18).
 func TestPropPoolG17Spawners(t *testing.T) {
 	millis := func(most int) *rapid.Generator[time.Duration] {
 		return rapid.Map(rapid.IntRange(0, most), func(n int) time.Duration { return time.Duration(n) * time.Millisecond })
@@ -53,7 +67,7 @@ func TestPropPoolG17Spawners(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		for range 10 {
 			starts, calls, wrong := starts.Draw(rt, "starts"), calls.Draw(rt, "calls"), ""
-			size, end := rapid.IntRange(1, 3).Draw(rt, "size"), millis(15).Draw(rt, "shutdown at")
+			size, end := rapid.IntRange(0, 3).Draw(rt, "size, or 0: an executor"), millis(15).Draw(rt, "shutdown at")
 			synctest.Test(t, func(t *testing.T) { wrong = runPoolStarts(t, size, starts, calls, end) })
 			if wrong != "" {
 				rt.Fatal(wrong)
@@ -65,7 +79,16 @@ func TestPropPoolG17Spawners(t *testing.T) {
 // runPoolStarts makes the calls, and shuts down at end. It returns a description of the first difference, or "".
 func runPoolStarts(t *testing.T, size int, starts []poolStart, calls []poolCall, end time.Duration) string {
 	var made, started atomic.Int64
-	p, err := core.NewPool(size, core.WithSpawner(func(loop func()) error {
+	var ex lazyExecutor
+	var p *core.Pool
+	var spawners sync.Map // ids of the goroutines that have called the spawner
+	var wrong atomic.Pointer[string]
+	fails := func(format string, args ...any) {
+		text := fmt.Sprintf(format, args...)
+		wrong.Store(&text)
+	}
+	spawn := core.WithSpawner(func(loop func()) error {
+		spawners.Store(goid.Get(), nil)
 		s := poolStart{how: "starts"}
 		if n := int(made.Add(1)); n <= len(starts) {
 			s = starts[n-1]
@@ -89,25 +112,63 @@ func runPoolStarts(t *testing.T, size int, starts []poolStart, calls []poolCall,
 		case "runs it inline":
 			loop()
 			return nil
+		case "calls back", "calls back and fails":
+			refusal := core.ErrStarting
+			if ex.InEventLoop() { // a worker starts another one
+				refusal = core.ErrInEventLoop
+			}
+			if err := ex.AwaitTermination(context.Background()); err != refusal && ex.State() < core.StateTerminated {
+				fails("G18: AwaitTermination in the spawner returns %v, want %v", err, refusal)
+			}
+			if started.Load() == 0 {
+				if err := ex.Execute(func() {}); err == nil || !errors.Is(err, core.ErrStarting) && ex.State() < core.StateShutdown {
+					fails("G17: Execute in the first call of the spawner returns %v, want ErrStarting", err)
+				}
+			}
+			if s.how == "calls back and fails" {
+				return errors.New("no goroutine")
+			}
+			go loop()
 		}
 		started.Add(1)
 		return nil
-	}))
+	})
+	logger := core.WithLogger(slog.New(recordsHandler{func(message string) {
+		if strings.HasSuffix(message, "could not be started for the shutdown") {
+			if ex.Context().Err() == nil {
+				fails("G11: Context has not ended as the logger is called")
+			}
+			time.Sleep(slowLogger)
+		}
+	}}))
+	var err error
+	if size == 0 {
+		ex, err = core.NewExecutor(spawn, logger)
+	} else {
+		p, err = core.NewPool(size, spawn, logger)
+		ex = p
+	}
 	coretest.Must(t, err)
 	var onWorker atomic.Bool
-	p.Termination().OnDone(func(core.Report, error) {
+	ex.Termination().OnDone(func(core.Report, error) {
 		_, inBody := core.Current()
-		onWorker.Store(p.InEventLoop() || inBody)
+		onWorker.Store(ex.InEventLoop() || inBody)
 	})
 	chains := make([]*listenerChain, len(calls))
 	ran, accepted, refused := make([]atomic.Int64, len(calls)), make([]bool, len(calls)), make([]bool, len(calls))
 	var callers sync.WaitGroup
+	began := time.Now()
 	for i, c := range calls {
-		submit := p.Execute
+		submit := ex.Execute
 		if c.op == "lazy" {
-			submit = p.ExecuteLazy
+			submit = ex.ExecuteLazy
 		}
 		callers.Go(func() {
+			defer func() {
+				if _, spawns := spawners.Load(goid.Get()); !spawns && time.Since(began) >= slowLogger {
+					fails("G17: call %d, %s, waits for the logger of another goroutine", i, c.op)
+				}
+			}()
 			time.Sleep(c.at + time.Duration(i)*time.Microsecond) // no two calls at one instant
 			switch c.op {
 			case "execute", "lazy":
@@ -115,24 +176,26 @@ func runPoolStarts(t *testing.T, size int, starts []poolStart, calls []poolCall,
 				accepted[i], refused[i] = err == nil, err != nil
 			case "listeners":
 				chains[i] = &listenerChain{takes: c.takes, count: c.listeners}
-				chains[i].complete(core.NewPromise[int](p))
+				chains[i].complete(core.NewPromise[int](ex))
 			case "resize":
-				_ = p.Resize(c.size)
+				if p != nil {
+					_ = p.Resize(c.size)
+				}
 			case "graceful":
-				_, _ = p.ShutdownGracefully(time.Duration(c.size-1)*time.Millisecond, 20*time.Millisecond)
+				_, _ = ex.ShutdownGracefully(time.Duration(c.size-1)*time.Millisecond, 20*time.Millisecond)
 			}
 		})
 	}
 	time.Sleep(end)
-	p.Shutdown()
+	ex.Shutdown()
 	select {
-	case <-p.Termination().Done():
+	case <-ex.Termination().Done():
 	case <-time.After(time.Hour):
-		return fmt.Sprintf("G15: the pool has not ended: %+v", p.Stats())
+		return fmt.Sprintf("G15: the pool has not ended: %+v", ex.Stats())
 	}
 	callers.Wait()
 	synctest.Wait() // the listeners of the termination have returned
-	s, total := p.Stats(), int64(0)
+	s, total := ex.Stats(), int64(0)
 	for i := range calls {
 		n := ran[i].Load()
 		total += n
@@ -145,10 +208,13 @@ func runPoolStarts(t *testing.T, size int, starts []poolStart, calls []poolCall,
 			return fmt.Sprintf("G9: listeners were called as %v, want 0 to %d in order; two at a time: %v", c.called, c.count-1, c.nested)
 		}
 	}
-	switch err := p.Termination().Err(); {
+	if text := wrong.Load(); text != nil {
+		return *text
+	}
+	switch err := ex.Termination().Err(); {
 	case onWorker.Load():
 		return "G18: a listener of the termination is on a worker"
-	case p.ListedWorkers() != 0:
+	case p != nil && p.ListedWorkers() != 0:
 		return fmt.Sprintf("G24: the pool has ended, and refers to %d workers", p.ListedWorkers())
 	case s.Accepted != total || s.Ran != total || s.Pending != 0:
 		return fmt.Sprintf("G20: %d tasks ran, and the pool has %+v", total, s)
