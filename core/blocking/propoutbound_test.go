@@ -37,7 +37,11 @@ func (s *outboundSpec) write() {
 	for i := range p {
 		p[i] = byte(len(s.stream) + i + (len(s.stream)+i)>>8)
 	}
+	room := cap(s.o.queue)
 	s.o.push(p)
+	if cap(s.o.queue) > room && s.o.head > 0 {
+		s.t.Fatalf("G24: the queue grows from %d to %d bytes with %d sent bytes in it", room, cap(s.o.queue), s.o.head)
+	}
 	s.stream = append(s.stream, p...)
 	s.ends = append(s.ends, len(s.stream))
 	clear(p) // push has copied it
@@ -70,6 +74,9 @@ func (s *outboundSpec) sent() {
 	s.piece = nil
 	s.o.sent(n)
 	s.flushed += n
+	if s.flushed == len(s.stream) && (s.o.head > 0 || len(s.o.queue) > 0 || cap(s.o.queue) > mostKept) {
+		s.t.Fatalf("G24: an empty queue keeps %d of %d bytes, from %d on, want none of at most %d", len(s.o.queue), cap(s.o.queue), s.o.head, mostKept)
+	}
 	s.complete()
 }
 
