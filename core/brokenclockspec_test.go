@@ -51,6 +51,19 @@ func (c *failingClock) AfterFunc(d time.Duration, f func()) core.Alarm {
 	return time.AfterFunc(d, f)
 }
 
+// failingClockJitter draws no jitter, and counts the calls by the loop after a failure.
+type failingClockJitter struct {
+	*failingClock
+	late atomic.Int64
+}
+
+func (j *failingClockJitter) Uint64() uint64 {
+	if ex := j.ex.Load(); ex != nil && (*ex).InEventLoop() && j.hasFailed() {
+		j.late.Add(1)
+	}
+	return 0
+}
+
 // clockProgram is what an executor, or a pool of a size, does until its clock fails.
 type clockProgram struct {
 	size          int // 0: an executor
@@ -62,7 +75,7 @@ type clockProgram struct {
 
 // TestPropG15ClocksThatFail: whenever the clock of a loop or of a worker fails, the executor ends with this failure. It runs
 // what it has accepted and cancels its timers. Each sleep has an end, no loop wakes itself, and the report is that of a shutdown
-// without a quiet period and a timeout, unless a shutdown call came first (G3, G9, G12, G15, G16, G20).
+// without a quiet period and a timeout, unless a shutdown call came first. The loop draws no jitter any more (G3, G9, G12, G15, G16, G20).
 func TestPropG15ClocksThatFail(t *testing.T) {
 	times := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) time.Duration {
 		return time.Duration(rapid.SampledFrom([]int{0, 0, 1, 300, 700, 1500, 4000}).Draw(t, "time")) * time.Millisecond
@@ -84,7 +97,10 @@ func (p clockProgram) run(t *testing.T, clock *failingClock) string {
 	var r recorder
 	var ran, timersRan, late atomic.Int64
 	logger, log := textLogger()
-	opts := []core.Option{core.WithClock(clock), core.WithTracer(&r), core.WithLogger(logger), core.WithTimersAtShutdown(p.policy)}
+	jitter := &failingClockJitter{failingClock: clock}
+	opts := []core.Option{
+		core.WithClock(clock), core.WithTracer(&r), core.WithLogger(logger), core.WithTimersAtShutdown(p.policy), core.WithTimerJitter(1, jitter),
+	}
 	var ex core.EventExecutor
 	if p.size == 0 {
 		ex = coretest.NewExecutor(t, opts...)
@@ -144,6 +160,8 @@ func (p clockProgram) run(t *testing.T, clock *failingClock) string {
 		return fmt.Sprintf("G11: the cause of Context is %v, want %v", context.Cause(ex.Context()), err)
 	case failed && p.size < 2 && strings.Count(log.String(), " failed\" ") != 1:
 		return fmt.Sprintf("G15: one failure is logged as %q", log)
+	case jitter.late.Load() > 0 && p.size < 2:
+		return fmt.Sprintf("G15: the loop draws jitter %d times after the failure", jitter.late.Load())
 	case late.Load() > 0 && p.size < 2:
 		return fmt.Sprintf("G15: %d timers have run after the failure", late.Load())
 	case report.TimedOut || report.Quiet != want[0] || report.Timeout != want[1]:
