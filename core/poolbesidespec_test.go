@@ -79,7 +79,7 @@ func (b *besideRun) run(t *testing.T) string {
 	close(start)
 	synctest.Wait()
 	b.post(t)
-	time.Sleep(10 * time.Millisecond)
+	time.Sleep(10 * time.Millisecond) // of the bubble: the timers are due
 	synctest.Wait()
 	wrong := b.differs()
 	close(b.gate)

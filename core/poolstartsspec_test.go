@@ -138,7 +138,7 @@ func runPoolStarts(t *testing.T, size int, starts []poolStart, calls []poolCall,
 			if ex.Context().Err() == nil {
 				fails("G11: Context has not ended as the logger is called")
 			}
-			time.Sleep(slowLogger)
+			time.Sleep(slowLogger) // of the bubble
 		}
 	}}))
 	var err error

@@ -161,7 +161,7 @@ func (c shutdownCall) run(t *testing.T, calls clockCalls, pool, busy, started bo
 	}
 	clock.reading = func() { play(calls.reading) }
 	clock.setting = func() {
-		time.Sleep(calls.takes)
+		time.Sleep(calls.takes) // of the bubble
 		play(calls.setting)
 	}
 	clock.on.Store(goid.Get())

@@ -274,7 +274,7 @@ func (p *callProgram) run(t *testing.T) []string {
 			}
 		})
 	}
-	time.Sleep(time.Second)
+	time.Sleep(time.Second) // of the bubble: the loop has handled what the peer did
 	synctest.Wait()
 	coretest.OnLoop(t, loop, func() {
 		if p.s.broken && p.s.closes == 0 {
