@@ -61,6 +61,8 @@ type sleeps struct {
 	setTo    time.Time // the deadline of the pending timer; zero: there is none
 	woken    bool      // a wake-up has not ended a Wait yet
 	unpolled int       // returns in a row without a poll
+	parks    int64     // calls of Wait that parked
+	spins    int64     // calls of Wait that did not
 }
 
 const readyToken = 7 << 32
@@ -152,7 +154,6 @@ func (s *sleeps) sleep(t *rapid.T) {
 			until = now.Add(time.Duration(hours)) // so that the pause of a clock that lags is longer
 		}
 	}
-	parks, spins := s.p.Parks(), s.p.Spins()
 	s.timers = nil
 	err := s.p.Wait(until)
 
@@ -175,8 +176,9 @@ func (s *sleeps) sleep(t *rapid.T) {
 	if s.p.Polled() != polls {
 		t.Fatalf("Polled is %v, want %v", !polls, polls)
 	}
-	if s.p.Parks()-parks != count(parked) || s.p.Spins()-spins != count(!parked) {
-		t.Fatalf("%d parks and %d returns without one, want a park: %v", s.p.Parks()-parks, s.p.Spins()-spins, parked)
+	s.parks, s.spins = s.parks+count(parked), s.spins+count(!parked)
+	if s.p.Parks() != s.parks || s.p.Spins() != s.spins {
+		t.Fatalf("%d parks and %d returns without one, want %d and %d; the last call parked: %v", s.p.Parks(), s.p.Spins(), s.parks, s.spins, parked)
 	}
 }
 
