@@ -81,7 +81,7 @@ type lateStep struct {
 func drawLateStep(t *rapid.T) lateStep {
 	return lateStep{
 		What: rapid.SampledFrom([]string{
-			"Write", "WriteAndFlush", "Close", "Close", "CloseGracefully", "CloseGracefully", "with a deadline", "ShutdownGracefully", "the peer ends", "the peer ends",
+			"Write", "WriteAndFlush", "Close", "Close", "CloseGracefully", "CloseGracefully", "with a deadline", "with a deadline in 1969", "ShutdownGracefully", "the peer ends", "the peer ends",
 			"received", "5 ms pass", "5 ms pass",
 		}).Draw(t, "step"),
 		Elsewhere: rapid.Bool().Draw(t, "elsewhere"),
@@ -131,6 +131,8 @@ func runLate(t *testing.T, fds [2]int, bodies [][]lateStep, half bool) string {
 			futures = append(futures, ch.CloseGracefully(core.Deadline{}))
 		case "with a deadline":
 			futures = append(futures, ch.CloseGracefully(time.Now().Add(7*time.Millisecond)))
+		case "with a deadline in 1969":
+			futures = append(futures, ch.CloseGracefully(time.Unix(-1, 0)))
 		case "ShutdownGracefully":
 			_, _ = g.ShutdownGracefully(time.Minute, time.Hour)
 		case "the peer ends":
