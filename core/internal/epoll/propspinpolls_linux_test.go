@@ -1,0 +1,64 @@
+package epoll
+
+import (
+	"flag"
+	"runtime"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"golang.org/x/sys/unix"
+	"pgregory.net/rapid"
+)
+
+// TestPropSpinsPollRarely: a spin polls in one of its yields out of four, because a poll is a system call, which delays the
+// tasks of other loops on the same processor. It ends with the first poll that finds an event. On one processor, in virtual
+// time: another goroutine counts the yields.
+func TestPropSpinsPollRarely(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	if err := flag.Set("rapid.nofailfile", "true"); err != nil {
+		t.Fatal(err)
+	}
+	rapid.Check(t, func(r *rapid.T) {
+		ready := rapid.IntRange(8, 40).Draw(r, "the poll that finds an event")
+		polls, yields, parks := 0, 0, int64(0)
+		synctest.Test(t, func(t *testing.T) { polls, yields, parks = spinUntilPoll(t, ready) })
+		if parks > 0 || polls != ready || yields < 2*polls {
+			r.Fatalf("%d parks, %d polls and %d yields, want no park, %d polls and four times as many yields", parks, polls, yields, ready)
+		}
+	})
+}
+
+// spinUntilPoll spins until the nth poll, which finds an event.
+func spinUntilPoll(t *testing.T, nth int) (polls, yields int, parks int64) {
+	calls := System()
+	calls.Poll = func(_ int, events []unix.EpollEvent) (int, error) {
+		if polls++; polls < nth {
+			return 0, nil
+		}
+		events[0] = unix.EpollEvent{Events: unix.EPOLLIN, Fd: 7}
+		return 1, nil
+	}
+	p, err := NewNetpoll(nil, time.Hour, calls)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	p.watched.Add(1)
+	var over atomic.Bool
+	counted := make(chan struct{})
+	go func() {
+		defer close(counted)
+		for ; !over.Load(); yields++ {
+			runtime.Gosched()
+		}
+	}()
+	err = p.Wait(time.Time{})
+	over.Store(true)
+	<-counted
+	if err != nil {
+		t.Fatal(err)
+	}
+	return polls, yields, p.Parks()
+}
