@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log/slog"
 	"net"
 	"runtime"
 	"strings"
@@ -75,6 +76,14 @@ func TestG12EchoWhileInterrupted(t *testing.T) {
 	}
 }
 
+// perMessage is an io.Writer that calls itself for each message.
+type perMessage func()
+
+func (f perMessage) Write(p []byte) (int, error) {
+	f()
+	return len(p), nil
+}
+
 // G22: the order of the steps of a close, for every way and every cause.
 func TestG22CloseOrder(t *testing.T) {
 	const sentFirst = "end of the peer's side"
@@ -96,9 +105,17 @@ func TestG22CloseOrder(t *testing.T) {
 			_ = peer.Close()
 		}, "active closeFuture write1 write2 error inactive unregistered", nil},
 		{"Shutdown", func(g *blocking.Group, _ *blocking.Channel, _ net.Conn) { g.Shutdown() },
-			"active closeFuture write1 write2 inactive unregistered", core.ErrShutdown},
+			"active closeFuture write1 write2 log inactive unregistered", core.ErrShutdown},
 		{"Shutdown of the executor", func(_ *blocking.Group, ch *blocking.Channel, _ net.Conn) { ch.EventLoop().Shutdown() },
-			"active closeFuture write1 write2 inactive unregistered", core.ErrShutdown},
+			"active closeFuture write1 write2 log inactive unregistered", core.ErrShutdown},
+		{"reset by the peer in a shutdown", func(g *blocking.Group, ch *blocking.Channel, peer net.Conn) {
+			held := make(chan struct{})
+			_ = ch.EventLoop().Execute(func() { <-held })
+			_, _ = g.ShutdownGracefully(0, core.DefaultShutdownTimeout)
+			_ = peer.(*net.TCPConn).SetLinger(0)
+			_ = peer.Close()
+			close(held)
+		}, "active closeFuture write1 write2 error log inactive unregistered", nil},
 	}
 	for _, row := range rows {
 		t.Run(row.name, func(t *testing.T) {
@@ -111,7 +128,7 @@ func TestG22CloseOrder(t *testing.T) {
 				failed:       func(*blocking.Channel, error) { j.Add("error") },
 				inactive:     func(*blocking.Channel) { j.Add("inactive") },
 				unregistered: func(*blocking.Channel) { j.Add("unregistered"); close(over) },
-			})
+			}, blocking.WithLogger(slog.New(slog.NewTextHandler(perMessage(func() { j.Add("log") }), nil))))
 			ch.CloseFuture().OnDone(func(struct{}, error) {
 				j.Add("closeFuture")
 				if _, err := ours.Write([]byte("x")); !errors.Is(err, net.ErrClosed) {

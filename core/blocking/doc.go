@@ -50,8 +50,9 @@
 // Every end of a channel has these steps, in this order, each exactly once:
 // the connection is closed; CloseFuture completes; the futures of Close and
 // CloseGracefully complete; the pending write futures complete, in the order of the
-// writes; Handler.Error is called, after an error of the connection; Handler.Inactive is
-// called, and then Handler.Unregistered.
+// writes; Handler.Error is called, after an error of the connection; the message of
+// WithLogger is logged, if the end has one; Handler.Inactive is called, and then
+// Handler.Unregistered.
 //
 // The causes of an end:
 //
