@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"log/slog"
 	"net"
 	"runtime"
 	"strings"
@@ -76,14 +75,6 @@ func TestG12EchoWhileInterrupted(t *testing.T) {
 	}
 }
 
-// perMessage is an io.Writer that calls itself for each message.
-type perMessage func()
-
-func (f perMessage) Write(p []byte) (int, error) {
-	f()
-	return len(p), nil
-}
-
 // G22: the order of the steps of a close, for every way and every cause.
 func TestG22CloseOrder(t *testing.T) {
 	const sentFirst = "end of the peer's side"
@@ -128,7 +119,7 @@ func TestG22CloseOrder(t *testing.T) {
 				failed:       func(*blocking.Channel, error) { j.Add("error") },
 				inactive:     func(*blocking.Channel) { j.Add("inactive") },
 				unregistered: func(*blocking.Channel) { j.Add("unregistered"); close(over) },
-			}, blocking.WithLogger(slog.New(slog.NewTextHandler(perMessage(func() { j.Add("log") }), nil))))
+			}, blocking.WithLogger(coretest.OnMessage(func() { j.Add("log") })))
 			ch.CloseFuture().OnDone(func(struct{}, error) {
 				j.Add("closeFuture")
 				if _, err := ours.Write([]byte("x")); !errors.Is(err, net.ErrClosed) {

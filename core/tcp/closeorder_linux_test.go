@@ -21,7 +21,11 @@ import (
 // TestG22CloseOrder is the order of everything that follows a close, for each way in
 // which a channel can end. The two writes are not flushed.
 func TestG22CloseOrder(t *testing.T) {
-	const end = "closed close graceful w1 w2 Inactive Unregistered"
+	const (
+		futures = "closed close graceful w1 w2 "
+		end     = futures + "Inactive Unregistered"
+		logged  = futures + "log Inactive Unregistered"
+	)
 	cases := []struct {
 		name  string
 		opts  []tcp.Option
@@ -45,18 +49,18 @@ func TestG22CloseOrder(t *testing.T) {
 			_ = p.peer.SetLinger(0)
 			_ = p.peer.Close()
 		}, want: "Error " + end, cause: syscall.ECONNRESET},
-		{name: "Shutdown", close: func(t *testing.T, p *pair) { p.group.Shutdown() }, want: end, cause: core.ErrShutdown},
-		{name: "shutdown with no time", close: func(t *testing.T, p *pair) { _, _ = p.group.ShutdownGracefully(0, 0) }, want: end, cause: tcp.ErrChannelClosed},
+		{name: "Shutdown", close: func(t *testing.T, p *pair) { p.group.Shutdown() }, want: logged, cause: core.ErrShutdown},
+		{name: "shutdown with no time", close: func(t *testing.T, p *pair) { _, _ = p.group.ShutdownGracefully(0, 0) }, want: logged, cause: tcp.ErrChannelClosed},
 		{name: "shutdown deadline", close: func(t *testing.T, p *pair) { _, _ = p.group.ShutdownGracefully(0, 50*time.Millisecond) },
-			want: "w1 w2 closed close graceful Inactive Unregistered"},
+			want: "w1 w2 closed close graceful log Inactive Unregistered"},
 		{name: "panic", close: func(t *testing.T, p *pair) {
 			p.on(t, "Read", func() { panic("boom") })
 			_, _ = p.peer.Write([]byte("x"))
-		}, want: "Read " + end, cause: tcp.ErrHandlerFailed},
+		}, want: "Read " + logged, cause: tcp.ErrHandlerFailed},
 		{name: "Goexit", close: func(t *testing.T, p *pair) {
 			p.on(t, "Read", func() { runtime.Goexit() })
 			_, _ = p.peer.Write([]byte("x"))
-		}, want: "Read " + end, cause: tcp.ErrHandlerFailed},
+		}, want: "Read " + logged, cause: tcp.ErrHandlerFailed},
 		{name: "CloseGracefully", close: func(t *testing.T, p *pair) { p.ch.CloseGracefully(time.Time{}); _ = p.peer.CloseWrite() },
 			want: "w1 w2 closed close graceful Inactive Unregistered"},
 		{name: "drain", close: func(t *testing.T, p *pair) {
@@ -67,7 +71,8 @@ func TestG22CloseOrder(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			coretest.CheckLeaks(t)
-			p := newPair(t, nil, c.opts...)
+			var p *pair
+			p = newPair(t, nil, append(c.opts, tcp.WithLogger(coretest.OnMessage(func() { p.Add("log") })))...)
 			var errs [2]error
 			coretest.OnLoop(t, p.ch.EventLoop(), func() {
 				// Added in an order that is not the one in which they complete.

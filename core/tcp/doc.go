@@ -30,7 +30,8 @@
 //  2. CloseFuture completes; then the futures of Close, CloseGracefully and CloseOutput.
 //  3. The pending write futures complete, in the order of the writes: with success if
 //     the kernel has taken the bytes, else with a *ClosedError that names the cause.
-//  4. Handler.Inactive is called, and then Handler.Unregistered.
+//  4. The message of WithLogger is logged, if the end has one.
+//  5. Handler.Inactive is called, and then Handler.Unregistered.
 //
 // A loop does not terminate before the last step, so each step has a goroutine to run on.
 // (Netty can lose the last steps, R214.) Listeners that a future has when it completes run in

@@ -28,6 +28,16 @@ func (l *Log) String() string {
 	return l.text.String()
 }
 
+// OnMessage returns a logger that calls f for each message.
+func OnMessage(f func()) *slog.Logger { return slog.New(slog.NewTextHandler(onMessage(f), nil)) }
+
+type onMessage func()
+
+func (f onMessage) Write(p []byte) (int, error) {
+	f()
+	return len(p), nil
+}
+
 // DefaultLog returns a Log of the messages to slog.Default at Warn or above until the test ends.
 // A test that calls it must not run in parallel with others.
 func DefaultLog(t testing.TB) *Log {
