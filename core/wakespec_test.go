@@ -3,7 +3,9 @@ package core_test
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"runtime"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -35,6 +37,9 @@ type faultyWaker struct {
 	*pollertest.Model
 	plan   []wakeFault
 	failed bool
+	again  bool // the last call has failed, so that the executor makes this one
+	cannot int  // calls that failed again; after a call that has woken the loop and failed, another one may come between
+	woke   bool // there was such a call
 }
 
 func (w *faultyWaker) Wake() {
@@ -45,8 +50,12 @@ func (w *faultyWaker) Wake() {
 	if fault.wakes {
 		w.Model.Wake()
 	}
-	if fault.fails != nil {
+	if w.again = fault.fails != nil && !w.again; fault.fails != nil {
 		w.failed = true
+		w.woke = w.woke || fault.wakes
+		if !w.again {
+			w.cannot++
+		}
 		time.Sleep(time.Nanosecond)
 		fault.fails()
 	}
@@ -60,7 +69,7 @@ func untilIdle() {
 
 // TestPropG12FailedWakes: whatever the calls of Wake do, a caller that posts work wakes a loop that sleeps: it
 // calls Wake, or, once the loop has failed, does without the poller. So no work is lost, and if a call of
-// Wake has failed, the loop ends with its error (G15). Nobody wakes a loop that is inside a body.
+// Wake has failed, the loop ends with its error (G15). A call that fails again is logged. Nobody wakes a loop that is inside a body.
 func TestPropG12FailedWakes(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		plan := rapid.SliceOfN(rapid.SampledFrom(wakeFaults), 0, 6).Draw(rt, "plan")
@@ -72,7 +81,8 @@ func TestPropG12FailedWakes(t *testing.T) {
 
 func runWakeSpec(t *testing.T, plan []wakeFault, steps []string, traced bool) (wrong string) {
 	p := &faultyWaker{Model: pollertest.NewModel(nil)}
-	var opts []core.Option
+	log := new(coretest.Log)
+	opts := []core.Option{core.WithLogger(slog.New(slog.NewTextHandler(log, nil)))}
 	if traced {
 		opts = append(opts, core.WithTracer(tracerFunc(func(core.Event) {})))
 	}
@@ -130,6 +140,9 @@ func runWakeSpec(t *testing.T, plan []wakeFault, steps []string, traced bool) (w
 	err := l.Termination().Err()
 	if failed := errors.Is(err, errWake) || errors.Is(err, core.ErrGoexit); wrong == "" && (ran != posted || failed != p.failed) {
 		wrong = fmt.Sprintf("G12, G15: %d of %d bodies ran, and the end has %v after a failure: %v", ran, posted, err, p.failed)
+	}
+	if n := strings.Count(log.String(), "the poller cannot wake the loop"); n != p.cannot && !p.woke && wrong == "" {
+		wrong = fmt.Sprintf("G15: %d messages say that the poller cannot wake the loop, want %d", n, p.cannot)
 	}
 	return wrong
 }
