@@ -1,7 +1,6 @@
 package core_test
 
 import (
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -10,6 +9,7 @@ import (
 
 	"eventide/core"
 	"eventide/core/internal/coretest"
+	"eventide/core/tracked"
 )
 
 // Running is about this moment: Report.Running stays with the timeout.
@@ -88,15 +88,30 @@ func TestRunningOfItsCallerReadsOneStack(t *testing.T) {
 		leave := amongThousands()
 		ex := coretest.NewExecutor(t, core.WithName("bakery"))
 		coretest.OnLoop(t, ex, func() {
-			var before, after runtime.MemStats
-			runtime.ReadMemStats(&before)
-			text := ex.Running()
-			runtime.ReadMemStats(&after)
+			text := ""
+			n := coretest.Allocated(func() { text = ex.Running() })
 			wantRunning(t, text, "TestRunningOfItsCallerReadsOneStack")
-			if n := after.TotalAlloc - before.TotalAlloc; n > 32<<10 {
+			if n > 32<<10 {
 				t.Errorf("Running has allocated %d bytes, want no dump of all stacks", n)
 			}
 		})
 		leave()
+	})
+}
+
+// To read stacks stops all goroutines, so Running reads none if nothing runs.
+func TestRunningOfNothingReadsNoStack(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		ex, pool, group := coretest.NewExecutor(t), coretest.NewPool(t, 1), tracked.NewGroup()
+		coretest.OnLoop(t, ex, func() {})
+		coretest.OnLoop(t, pool, func() {})
+		synctest.Wait()
+		for name, running := range map[string]func() string{"executor": ex.Running, "pool": pool.Running, "tracked group": group.Running} {
+			text := ""
+			if n := coretest.Allocated(func() { text = running() }); n > 32<<10 || text != "" {
+				t.Errorf("Running of a %s that runs nothing has allocated %d bytes for %q, want no dump of all stacks", name, n, text)
+			}
+		}
+		group.Shutdown()
 	})
 }
