@@ -68,16 +68,15 @@ func (p *Pool) AwaitTermination(ctx context.Context) error {
 	return err
 }
 
-// beginShutdown implements both shutdown calls: see Executor.beginShutdown.
+// beginShutdown implements both shutdown calls: see Executor.beginShutdown. now is not read again with mu
+// held: unlike an Executor, a pool always records the end of the last body (countEnd), so the quiet period
+// does not begin before it (G10).
 func (p *Pool) beginShutdown(op Op, now int64, quiet, timeout time.Duration) {
 	var d *deadline
 	if timeout > 0 {
 		d = p.newDeadline(timeout, p.deadlinePassed) // armed before the state is published
 	}
 	p.mu.Lock()
-	if p.cfg.clock == nil {
-		now = p.now() // a body may have ended since the caller read the clock
-	}
 	first := !p.shutdown.called
 	closes := p.gate&gateClosed == 0 && (op == OpShutdown || first && (timeout == 0 || d.fired.Load()))
 	p.traceAdmit(op, first || closes)
