@@ -104,6 +104,28 @@ func TestG23TheWholeBacklogIsTaken(t *testing.T) {
 	}
 }
 
+// TestG13CloseTakesOneBacklog: peers that connect while a listener closes, here as many as it can take, do not keep it from
+// closing: it takes as many connections as the backlog has, and those that come behind them are reset (G13).
+func TestG13CloseTakesOneBacklog(t *testing.T) {
+	for backlog := range 5 {
+		t.Run(fmt.Sprint(backlog+1), func(t *testing.T) {
+			coretest.CheckLeaks(t)
+			var attempts atomic.Int64
+			_, l, release := heldListener(t, 0, tcp.WithBacklog(backlog+1), tcp.WithFaults(func(op string, n int) (int, syscall.Errno) {
+				if op == "accept" {
+					attempts.Add(1)
+					return n, syscall.ECONNABORTED
+				}
+				return n, 0
+			}))
+			l.Close()
+			release()
+			coretest.AwaitErr(t, "the close", l.CloseFuture())
+			coretest.Want(t, "attempts to accept", attempts.Load(), int64(backlog+2))
+		})
+	}
+}
+
 // TestG23BacklogWithFaults ends a listener whose accept fails meanwhile: an error of one
 // connection does not cost the others, and the lack of descriptors is logged.
 func TestG23BacklogWithFaults(t *testing.T) {
