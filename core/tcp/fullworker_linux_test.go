@@ -63,12 +63,21 @@ func heldWorkers(t *testing.T, boss, worker *core.Group, peers int, opts ...tcp.
 }
 
 // TestAbortCountsTheRefusalFirst: the abort of a listener counts the waiting connection in Refused
-// before it closes the connection.
+// before it closes the connection, and logs the refusal once the listener is closed: the logger may take long.
 func TestAbortCountsTheRefusalFirst(t *testing.T) {
 	coretest.CheckLeaks(t)
 	var closing atomic.Pointer[tcp.Listener]
 	refused := make(chan int64, 2*oneMore) // the other connections are closed at the end of the test
-	l, boss, _, _ := fullWorkers(t, false, oneMore, tcp.WithFaults(func(op string, n int) (int, syscall.Errno) {
+	logged := make(chan error, 1)
+	log := coretest.OnMessage(func() {
+		if l := closing.Load(); l != nil && l.Stats().Refused == 1 { // else a pause
+			select {
+			case logged <- l.CloseCause():
+			default:
+			}
+		}
+	})
+	l, boss, _, _ := fullWorkers(t, false, oneMore, tcp.WithLogger(log), tcp.WithFaults(func(op string, n int) (int, syscall.Errno) {
 		if l := closing.Load(); op == "close" && l != nil {
 			refused <- l.Stats().Refused
 		}
@@ -78,6 +87,7 @@ func TestAbortCountsTheRefusalFirst(t *testing.T) {
 	boss.Shutdown()
 	coretest.Want(t, "Refused when the connection is closed", <-refused, 1)
 	coretest.Want(t, "Refused when the listener is closed", <-refused, 1)
+	coretest.WantErr(t, "CloseCause when the refusal is logged", <-logged, core.ErrShutdown)
 }
 
 // TestG19BurstOnABoundedLoop: more connections at once than the queue of a worker has
