@@ -3,11 +3,14 @@ package tcp_test
 import (
 	"context"
 	"net"
+	"slices"
 	"sync"
+	"syscall"
 	"testing"
 
 	"eventide/core"
 	"eventide/core/internal/coretest"
+	"eventide/core/pollertest"
 	"eventide/core/tcp"
 )
 
@@ -104,5 +107,24 @@ func TestDialThatTheLoopRefuses(t *testing.T) {
 	for call, err := range map[string]error{"Dial": dial, "DialOn": dialOn, "DialAsync": dialAsync, "Listen": listen, "ListenOn": listenOn} {
 		coretest.WantErr(t, call, err, core.ErrRejected, core.ErrShutdown)
 		coretest.WantText(t, call, err, "tcp: "+call+why+cause.Error())
+	}
+}
+
+// TestG24DialThatThePollerRefuses: a dial whose socket the poller refuses watches its context no more, and leaves no descriptor.
+// A watch that is left would use a registration that does not exist, as soon as the context ends.
+func TestG24DialThatThePollerRefuses(t *testing.T) {
+	coretest.CheckLeaks(t)
+	m := pollertest.NewModel(nil)
+	l, err := core.NewEventLoop(core.WithPoller(m))
+	loop := coretest.EndWithTest(t, l, err)
+	m.Fail(pollertest.Add, syscall.ENOSPC)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	own, before := &ownContext{Context: ctx}, coretest.Descriptors(t)
+	_, err = tcp.DialOn(own, loop, closedAddr(t), tcp.HandlerBase{})
+	coretest.WantErr(t, "DialOn", err, syscall.ENOSPC)
+	coretest.Until(t, "the end of the watches of the context", func() bool { return own.left() == 0 })
+	if after := coretest.Descriptors(t); !slices.Equal(after, before) {
+		t.Errorf("G24: the descriptors are %q, want %q", after, before)
 	}
 }

@@ -19,9 +19,28 @@ import (
 //     two slices may share them, so only one of the statements may append.
 //   - They cannot panic, except for a nil pointer in front of a field. A program that recovers
 //     from that, and then uses what one of the statements wrote, could tell the orders apart.
+//
+// One of the two may be a defer of a function literal without arguments: it only says what is to run
+// later.
 func (f *finder) commute(a, b ast.Stmt) bool {
 	one, other := access{of: f}, access{of: f}
+	if onlyDefers(a) {
+		return other.stmt(b)
+	}
+	if onlyDefers(b) {
+		return one.stmt(a)
+	}
 	return one.stmt(a) && other.stmt(b) && !one.disturbs(other) && !other.disturbs(one) && !(one.appends && other.appends)
+}
+
+// onlyDefers reports whether s is a defer that computes nothing before the function returns.
+func onlyDefers(s ast.Stmt) bool {
+	d, is := s.(*ast.DeferStmt)
+	if !is || len(d.Call.Args) > 0 {
+		return false
+	}
+	_, literal := d.Call.Fun.(*ast.FuncLit)
+	return literal
 }
 
 // access collects what a statement reads and writes.

@@ -51,6 +51,12 @@ func TestCommute(t *testing.T) {
 		mutant bool
 	}{
 		{"x.n = 1", "x.m = 2", false},
+		{"x.n = 1", "defer func() { x.n = 2 }()", false},
+		{"defer func() { x.call() }()", "if x.n > 0 { x.m = 2 }", false},
+		{"defer func() { x.n = 2 }()", "defer func() { x.n = 3 }()", true},
+		{"x.n = 1", "defer use(x.n)", true},
+		{"x.n = 1", "defer func(n int) { x.n = n }(x.n)", true},
+		{"x.n = x.call()", "defer func() { x.n = 2 }()", true}, // the call may panic
 		{"x.n++", "y.m += x.in.a", false},
 		{"x.n, x.m = x.m, x.n", "global++", false},
 		{"x.n = len(x.list) + cap(x.ch)*0", "x.m = 2", true}, // how full a channel is changes by itself
