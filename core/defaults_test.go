@@ -16,6 +16,9 @@ func TestDefaults(t *testing.T) {
 	if cfg.drain != DrainChannels || cfg.timers != CancelTimers || cfg.ioRatio != 50 || cfg.limit != unbounded || cfg.spin != DefaultSpin {
 		t.Errorf("defaults: %+v, want DrainChannels, CancelTimers, an I/O ratio of 50, no bound, DefaultSpin", cfg)
 	}
+	if DefaultSpin != 50*time.Microsecond { // measured: docs/kernels.md
+		t.Errorf("a loop spins for %v, want 50µs", DefaultSpin)
+	}
 	if DefaultQuietPeriod != 2*time.Second || DefaultShutdownTimeout != 15*time.Second {
 		t.Errorf("quiet period %v, timeout %v; want Netty's 2s and 15s", DefaultQuietPeriod, DefaultShutdownTimeout)
 	}

@@ -87,7 +87,7 @@ func WithSpin(d time.Duration) Option {
 	}
 }
 
-// DefaultSpin is for how long a loop spins before it parks, unless WithSpin sets another time.
+// DefaultSpin, 50 µs, is for how long a loop spins before it parks, unless WithSpin sets another time.
 // A shorter spin would often end before a fast peer has answered.
 const DefaultSpin = 50 * time.Microsecond
 
