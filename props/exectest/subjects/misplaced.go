@@ -181,10 +181,10 @@ var misplaced = []Mistake{
 		Source: "classic: the counter is decremented behind the call, and not in a defer",
 		New: twist(None, func(e *twisted) {
 			panicked := 0
-			e.onPanic(func() { panicked++ })
+			e.onPanic(func() { e.locked(func() { panicked++ }) })
 			e.stats = func() history.Stats {
 				s := e.Full.Stats()
-				s.Ran, s.Pending = s.Ran-panicked, s.Pending+panicked
+				e.locked(func() { s.Ran, s.Pending = s.Ran-panicked, s.Pending+panicked })
 				return s
 			}
 		}), Guarantee: "G20", ShownBy: "G14", Text: "accepted = ran + cancelled + pending: "},
