@@ -1,6 +1,7 @@
 package exectest_test
 
 import (
+	"runtime"
 	"sync"
 	"testing"
 	"time"
@@ -10,8 +11,8 @@ import (
 )
 
 // TestMistakesAreNoDataRaces: with the race detector, no planted mistake is one by a data race of its own: the tests of the kit
-// would fail with it now and then. One goroutine gives work to an executor while another reads it. The pauses order nothing:
-// they only give each call time to meet the other.
+// would fail with it now and then. One goroutine gives work to an executor while another reads it, and both yield often. Nothing
+// orders the two: that is what the detector needs.
 func TestMistakesAreNoDataRaces(t *testing.T) {
 	for _, m := range subjects.Mistakes() {
 		t.Run(m.Guarantee+" "+m.Name, func(t *testing.T) {
@@ -73,4 +74,9 @@ func readAll(s exectest.Subject) {
 	}
 }
 
-func pause() { time.Sleep(100 * time.Microsecond) }
+// pause lets other goroutines run.
+func pause() {
+	for range 10 {
+		runtime.Gosched()
+	}
+}
