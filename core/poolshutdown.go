@@ -140,7 +140,7 @@ func (p *Pool) publishShutdown(now int64, quiet, timeout time.Duration, d *deadl
 // released mu. Requires mu.
 func (p *Pool) closeAdmission(cause error, now int64) {
 	p.gate |= gateClosed
-	p.shutdown.cause, p.shutdown.closedAt, p.shutdown.timedOut = cause, now, cause == ErrShutdownTimeout
+	p.shutdown.cause, p.shutdown.timedOut = cause, cause == ErrShutdownTimeout
 	p.timers.horizon = min(p.timers.horizon, now)
 	p.moveTo(StateShutdown)
 }

@@ -10,7 +10,7 @@ import (
 
 // shutdownRecord describes the shutdown. The first shutdown call writes it in the
 // critical section that moves the state, so that no goroutine sees one without the other
-// (Netty writes the parameters after the state, R105; G16). The last four fields describe the
+// (Netty writes the parameters after the state, R105; G16). The last three fields describe the
 // close; running may be set after it, because its stack is read without mu. Guarded by
 // Executor.mu.
 type shutdownRecord struct {
@@ -21,7 +21,6 @@ type shutdownRecord struct {
 	tailMark       int64
 	deadline       *deadline
 
-	closedAt int64
 	cause    error // of the close: the reason of refusals from then on
 	timedOut bool
 	running  string // describes the body that ran when the deadline passed, with its stack
@@ -231,7 +230,6 @@ func (e *Executor) zeroTimeoutCause() error {
 func (e *Executor) closeAdmission(cause error, now int64) {
 	e.gate |= gateClosed
 	e.shutdown.cause = cause
-	e.shutdown.closedAt = now
 	e.shutdown.timedOut = cause == ErrShutdownTimeout
 	e.timers.horizon = min(e.timers.horizon, now)
 	e.moveTo(StateShutdown)

@@ -14,7 +14,7 @@ import (
 
 // TestPropSpinsPollRarely: a spin polls in one of its yields out of four, because a poll is a system call, which delays the
 // tasks of other loops on the same processor. It ends with the first poll that finds an event. On one processor, in virtual
-// time: another goroutine counts the yields.
+// time: another goroutine counts the yields, roughly, since the runtime may run it less often than the loop.
 func TestPropSpinsPollRarely(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	if err := flag.Set("rapid.nofailfile", "true"); err != nil {
@@ -25,7 +25,7 @@ func TestPropSpinsPollRarely(t *testing.T) {
 		polls, yields, parks := 0, 0, int64(0)
 		synctest.Test(t, func(t *testing.T) { polls, yields, parks = spinUntilPoll(t, ready) })
 		if parks > 0 || polls != ready || yields < 2*polls {
-			r.Fatalf("%d parks, %d polls and %d yields, want no park, %d polls and four times as many yields", parks, polls, yields, ready)
+			r.Fatalf("%d parks, %d polls and %d yields, want no park, %d polls and about four times as many yields, twice at least", parks, polls, yields, ready)
 		}
 	})
 }
