@@ -85,6 +85,19 @@ func TestKillerIsTriedWithoutTheMutant(t *testing.T) {
 	}
 }
 
+// TestPackageOfPropertiesAlone: where every test of a package is skipped, the tests written by
+// hand kill nothing, and that is no error. Otherwise no pick of such a package is judged.
+func TestPackageOfPropertiesAlone(t *testing.T) {
+	r := newTestRunner(settings{root: module, room: newRoom(1)}, nil)
+	r.binary = func(tests, mutant.Mutant, string) (string, error) { return "", nil }
+	r.run = func(tests, string, time.Duration) (string, bool, error) {
+		return "testing: warning: no tests to run\nPASS\n", true, nil
+	}
+	_, killed, err := r.try(tests{pkg: "core/internal/poll", skip: "Prop"}, planted("G12"), t.TempDir())
+	require.NoError(t, err)
+	require.False(t, killed)
+}
+
 // TestKillerIsTriedWithoutTheMutantOnce: for all mutants that it is to kill, in the package
 // that their files name, and without the lane that chooses schedules: that has core only.
 func TestKillerIsTriedWithoutTheMutantOnce(t *testing.T) {
