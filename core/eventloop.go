@@ -2,6 +2,7 @@ package core
 
 import (
 	"fmt"
+	"strconv"
 	"sync/atomic"
 	"time"
 )
@@ -44,7 +45,7 @@ func newEventLoop(call string, cfg config, parent *Group) (*EventLoop, error) {
 		cfg.poller = poller
 	}
 	if cfg.name == "" {
-		cfg.name = fmt.Sprintf("loop-%d", loopCount.Add(1))
+		cfg.name = "loop-" + strconv.FormatUint(loopCount.Add(1), 10)
 	}
 	l := &EventLoop{}
 	l.Executor.init(cfg, parent, l)

@@ -2,7 +2,7 @@ package core
 
 import (
 	"context"
-	"fmt"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -170,7 +170,7 @@ func (e *Executor) init(cfg config, parent *Group, self EventExecutor) {
 	e.cfg, e.parent, e.self, e.timerOwner = cfg, parent, self, e
 	e.poller, e.gate = cfg.poller, gateNotStarted
 	if e.cfg.name == "" {
-		e.cfg.name = fmt.Sprintf("executor-%d", executorCount.Add(1))
+		e.cfg.name = "executor-" + strconv.FormatUint(executorCount.Add(1), 10)
 	}
 	if e.poller == nil {
 		e.poller = newChanPoller(cfg.clock)
@@ -207,7 +207,7 @@ func (s *setup) initLife() {
 func (e *Executor) Name() string { return e.cfg.name }
 
 // String returns the name and the state, for logs.
-func (e *Executor) String() string { return fmt.Sprintf("%s (%v)", e.cfg.name, e.State()) }
+func (e *Executor) String() string { return e.cfg.name + " (" + e.State().String() + ")" }
 
 // Parent returns the group of which this executor is a child, or nil.
 func (e *Executor) Parent() *Group { return e.parent }

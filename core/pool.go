@@ -2,7 +2,7 @@ package core
 
 import (
 	"context"
-	"fmt"
+	"strconv"
 	"sync"
 	"sync/atomic"
 
@@ -146,7 +146,7 @@ func NewPool(size int, opts ...Option) (*Pool, error) {
 	p.cfg, p.self, p.timerOwner = cfg, p, p
 	p.gate, p.size = gateNotStarted, size
 	if p.cfg.name == "" {
-		p.cfg.name = fmt.Sprintf("pool-%d", poolCount.Add(1))
+		p.cfg.name = "pool-" + strconv.FormatUint(poolCount.Add(1), 10)
 	}
 	if cfg.tracer != nil {
 		p.gate |= gateTraced
@@ -197,7 +197,7 @@ func (p *Pool) Size() int {
 func (p *Pool) Name() string { return p.cfg.name }
 
 // String returns the name and the state, for logs.
-func (p *Pool) String() string { return fmt.Sprintf("%s (%v)", p.cfg.name, p.State()) }
+func (p *Pool) String() string { return p.cfg.name + " (" + p.State().String() + ")" }
 
 // InEventLoop reports whether the caller runs on the goroutine of a worker of this pool: in a
 // body, or in code of the user that the worker calls.
