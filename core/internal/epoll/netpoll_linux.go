@@ -56,7 +56,7 @@ type NetpollPoller struct {
 	dirty          bool // the file's deadline is in the past, or a waker may still set it so
 	waitsSincePoll int  // calls of Wait that have begun since the last poll
 	spin           spinner
-	yield          yieldBackoff
+	yields         yieldBackoff
 }
 
 // States of sleep. Only the loop moves it to awake, and from awake to asleep; wakers move
@@ -180,14 +180,10 @@ func (p *NetpollPoller) beforeParking(until poll.Deadline) (found bool, err erro
 	if found, err := p.spinFor(until); found || err != nil {
 		return found, err
 	}
-	if p.yield.begin() {
-		// The steps below make system calls. Before these steps, yield to the goroutines that
-		// the last tasks have made runnable.
-		runtime.Gosched()
-		p.yield.end()
-		if p.taken() {
-			return true, nil
-		}
+	// The steps below make system calls. Before these steps, yield to the goroutines that the
+	// last tasks have made runnable.
+	if p.yields.before(runtime.Gosched) && p.taken() {
+		return true, nil
 	}
 	if !p.arm(until) {
 		_, err := p.collect()

@@ -98,11 +98,9 @@ func TestPropYields(t *testing.T) {
 			var c yieldBackoff
 			for i, d := range times {
 				without := 0
-				for !c.begin() {
+				for !c.before(func() { time.Sleep(d) }) {
 					without++
 				}
-				time.Sleep(d)
-				c.end()
 				want := 0
 				if i > 0 && i%16 == 0 && times[i-1] > 50*time.Microsecond {
 					want = 256

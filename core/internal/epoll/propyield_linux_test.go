@@ -28,7 +28,7 @@ func TestPropRunnableGoroutineRunsBeforeThePark(t *testing.T) {
 		}
 		defer p.Close()
 		left := rapid.IntRange(0, 3).Draw(t, "parks left without a yield")
-		p.yield.count = -left
+		p.yields.count = -left
 		for i := range left + rapid.IntRange(0, timedYield-4).Draw(t, "later sleeps") {
 			parks, woken := p.Parks(), make(chan struct{})
 			go func() { p.Wake(); close(woken) }()

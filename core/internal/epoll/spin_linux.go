@@ -70,8 +70,7 @@ func (s *spinner) miss() {
 // one yield in timedYield is timed, and a long one stops yielding for the next parks. Timing
 // each yield would cost much of what yielding gains. Loop only.
 type yieldBackoff struct {
-	count int       // yields since the last timed one; if negative, parks left without a yield
-	began time.Time // when the timed yield began
+	count int // yields since the last timed one; if negative, parks left without a yield
 }
 
 const (
@@ -79,20 +78,21 @@ const (
 	unyieldedParks = 256 // parks without a yield after a slow one
 )
 
-// begin reports whether to yield.
-func (c *yieldBackoff) begin() bool {
+// before is called before a park. It calls yield, unless this park has none, and reports whether
+// it did.
+func (c *yieldBackoff) before(yield func()) bool {
 	c.count++
-	if c.count == timedYield {
-		c.began = time.Now()
+	switch {
+	case c.count <= 0:
+		return false
+	case c.count < timedYield:
+		yield()
+	default:
+		began := time.Now()
+		yield()
+		c.took(time.Since(began))
 	}
-	return c.count > 0
-}
-
-// end is called after the yield.
-func (c *yieldBackoff) end() {
-	if c.count == timedYield {
-		c.took(time.Since(c.began))
-	}
+	return true
 }
 
 // took records the duration of the timed yield.
