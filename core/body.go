@@ -67,7 +67,7 @@ func (e *Executor) settleAll() {
 	e.runInternal()
 }
 
-// drain runs up to n tasks and returns how many have begun. It stops early if a task panics, an
+// drain runs up to n tasks, n > 0, and returns how many have begun. It stops early if a task panics, an
 // internal task is posted, or the state moves. If a task calls Goexit, drain does not return:
 // runQueue runs the rest of the batch on the next goroutine of the loop. One deferred call serves
 // all the tasks.
@@ -75,7 +75,7 @@ func (e *Executor) drain(q *tasks.Queue, kind Body, n int) (begun int) {
 	defer e.recoverBody()
 	e.current = currentBody{kind: kind, queue: q}
 	q.Resume()
-	for begun < n {
+	for {
 		begun++
 		task := q.Next()
 		e.current.call = task
