@@ -141,6 +141,7 @@ func TestG15APollerThatFailsIsRebuiltOnce(t *testing.T) {
 						t.Errorf("G15: Err is %v, want %q in it: %v", err, want, has)
 					}
 				}
+				coretest.WantText(t, "G15: Err, with the errors in their order", err, errors.Join(tt.fatal...).Error())
 				e.want(t, "G15, G22", again)
 				if timer.Err() != core.ErrCancelled {
 					t.Errorf("G15: the timer's Err is %v, want ErrCancelled", timer.Err())

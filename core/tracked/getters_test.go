@@ -2,6 +2,8 @@ package tracked_test
 
 import (
 	"context"
+	"runtime"
+	"sync"
 	"testing"
 	"time"
 
@@ -25,4 +27,31 @@ func TestGettersBesideEveryCall(t *testing.T) {
 		}
 		<-g.Termination().Done()
 	})
+}
+
+// TestFirstCallsOfAZeroGroup: the first calls of a Group that no constructor made may be on two goroutines.
+func TestFirstCallsOfAZeroGroup(t *testing.T) {
+	first := map[string]func(*tracked.Group){
+		"Err": func(g *tracked.Group) { _ = g.Err() }, "Functions": func(g *tracked.Group) { g.Functions() }, "ShutdownContext": func(g *tracked.Group) { g.ShutdownContext() },
+		"Running": func(g *tracked.Group) { g.Running() }, "Report": func(g *tracked.Group) { g.Report() },
+		"State": func(g *tracked.Group) { g.State() }, "Termination": func(g *tracked.Group) { g.Termination() },
+		"SetLimit": func(g *tracked.Group) { g.SetLimit(1) }, "Shutdown": func(g *tracked.Group) { g.Shutdown() },
+	}
+	for name, call := range first {
+		t.Run(name, func(t *testing.T) {
+			for range 50 {
+				var g tracked.Group
+				var calls sync.WaitGroup
+				calls.Go(func() { call(&g) })
+				for range 3 {
+					runtime.Gosched() // the call may come first: nothing orders the next one after it
+				}
+				if err := g.Go("one", func(context.Context) error { return nil }); err != nil && name != "Shutdown" {
+					t.Error(err)
+				}
+				calls.Wait()
+				coretest.Must(t, g.Close())
+			}
+		})
+	}
 }

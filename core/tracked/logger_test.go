@@ -54,3 +54,27 @@ func TestG14LoggerPanics(t *testing.T) {
 		})
 	}
 }
+
+// TestLoggerReadsTheGroup: no record is written with the lock of the group held, so a logger may read
+// the group.
+func TestLoggerReadsTheGroup(t *testing.T) {
+	for name, timeout := range map[string]time.Duration{"a timeout": time.Millisecond, "a timeout of 0": 0} {
+		t.Run(name, func(t *testing.T) {
+			var g *Group
+			logged := make(chan struct{})
+			g = NewGroup(WithLogger(coretest.OnMessage(func() {
+				read := make(chan int, 1)
+				go func() { read <- len(g.Functions()) }()
+				coretest.Await(t, "Functions, which the logger calls", read)
+				close(logged)
+			})))
+			release := make(chan struct{})
+			coretest.Must(t, g.Go("one", func(context.Context) error { <-release; return nil }))
+			_, err := g.ShutdownGracefully(0, timeout)
+			coretest.Must(t, err)
+			coretest.Await(t, "the message that the timeout has passed", logged)
+			close(release)
+			coretest.AwaitDone(t, g)
+		})
+	}
+}
