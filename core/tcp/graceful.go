@@ -17,7 +17,9 @@ import (
 //
 // The future completes when the socket is closed: with nil if all steps have succeeded,
 // else with the cause. A second call returns the same future; it may make the deadline
-// earlier, but not later. Close ends the graceful close at once.
+// earlier, but not later. Close ends the graceful close at once. If the channel closes for
+// another reason before the loop begins the graceful close, for example for the end of the
+// peer's stream, nil says only that this end has lost no bytes.
 //
 // Once a call from another goroutine has returned, writes of other goroutines are refused.
 // Writes on the loop are refused only when the loop begins the close, so a handler can

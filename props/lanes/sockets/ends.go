@@ -18,17 +18,25 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// drained reports whether CloseGracefully has succeeded, and the graceful close has ended the channel. The end of the
+// peer's stream may have been closing the channel when the call came: if nothing was left to send, that close does not
+// shut down the output first, and success says only that it lost no bytes.
+func (c *conn) drained() bool {
+	ended := c.ch.CloseCause() == io.EOF && c.atClose != nil && c.atClose.end.ShutDowns == 0
+	return c.counts["drained"] > 0 && !ended
+}
+
 // judgeEnd checks the promises of an end: no byte is lost by a graceful close that succeeds (G23),
 // the socket is closed (G24), and the cause of the close occurred.
 func (c *conn) judgeEnd(k *kernel.Connection, ours *kernel.End) {
 	complete := ours.Taken == ours.Delivered && c.ch.PendingBytes() == 0
 	if c.r.group != nil && !c.knowsReceipt() {
 		complete = c.ch.PendingBytes() == 0
-	} else if c.counts["drained"] > 0 && (!complete || !ours.Ended && c.r.group == nil || !ours.PeerEnded) {
+	} else if c.drained() && (!complete || !ours.Ended && c.r.group == nil || !ours.PeerEnded) {
 		c.violate("G23: CloseGracefully succeeded; pending %d, taken %d, delivered %d, our end acknowledged %v, the peer's end seen %v",
 			c.ch.PendingBytes(), ours.Taken, ours.Delivered, ours.Ended, ours.PeerEnded)
 	}
-	if c.counts["complete"] > 0 && !complete {
+	if (c.counts["complete"] > 0 || c.counts["drained"] > 0) && !complete {
 		c.violate("G23: CloseGracefully succeeded after the close; pending %d, taken %d, delivered %d", c.ch.PendingBytes(), ours.Taken, ours.Delivered)
 	}
 	if c.counts["output ended"] > 0 && c.ch.PendingBytes() != 0 {
@@ -39,7 +47,7 @@ func (c *conn) judgeEnd(k *kernel.Connection, ours *kernel.End) {
 	}
 	// A reset would discard the bytes that the peer has not read.
 	cause := c.ch.CloseCause()
-	if k.Reset && c.counts["drained"] > 0 && (c.r.group == nil || c.knowsReceipt() && ours.Ended) { // core/blocking does not wait for the receipt of its end
+	if k.Reset && c.drained() && (c.r.group == nil || c.knowsReceipt() && ours.Ended) { // core/blocking does not wait for the receipt of its end
 		c.violate("G23: CloseGracefully succeeded, and the connection was reset")
 	}
 	if cause == io.EOF && c.ch.PendingBytes() != 0 {

@@ -119,7 +119,7 @@ func (c *conn) judgeLinger(closed time.Time) {
 // judgeAtClose checks that a graceful close has ended the channel only when the peer had received
 // everything, and not while the channel was held.
 func (c *conn) judgeAtClose() {
-	at, cause, drained := c.atClose, c.ch.CloseCause(), c.counts["drained"] > 0
+	at, cause, drained := c.atClose, c.ch.CloseCause(), c.drained()
 	if at == nil {
 		return
 	}
