@@ -163,10 +163,27 @@ func TestSimulationIsExact(t *testing.T) {
 	})
 }
 
-// keysOf returns the keys of states, sorted.
+// keysOf returns the keys of states, and of those that they reach when doomed timers end in any order, sorted.
+// closure ends the first doomed timer only. Next may let the second end before another action dooms the first; a
+// Simulation, which decides later, has both doomed then.
 func keysOf(set []State) string {
-	var keys []string
+	var all stateSet
 	for _, s := range set {
+		all.add(s)
+	}
+	for i := 0; i < len(all.states); i++ {
+		s := all.states[i]
+		for _, timer := range s.Timers {
+			if timer.Status != TimerDoomed {
+				continue
+			}
+			for _, t := range standard.next(&s, Action{Kind: StepTimerDies, Body: TimerNo(timer.ID)}) {
+				all.add(t)
+			}
+		}
+	}
+	var keys []string
+	for _, s := range all.states {
 		keys = append(keys, s.Key())
 	}
 	slices.Sort(keys)
