@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"eventide/props"
-	"eventide/props/history"
 	"eventide/props/interleave/inprocess"
 )
 
@@ -28,34 +27,15 @@ func historyHash(r *inprocess.Result, out props.Recording) uint64 {
 	n := 0
 	for _, e := range out.Events {
 		e.G, n = renumbered(e.G, &seen, n)
-		maphash.WriteComparable(&h, words(&e))
-		if e.Note != "" {
-			maphash.WriteComparable(&h, e.Note)
-		}
-		if e.Stats != nil {
-			maphash.WriteComparable(&h, *e.Stats)
+		stats := e.Stats
+		e.Stats = nil
+		maphash.WriteComparable(&h, e)
+		if stats != nil {
+			maphash.WriteComparable(&h, *stats)
 		}
 	}
 	hashAnswers(&h, out)
 	return h.Sum64()
-}
-
-// words packs the fields of an event, except Note and Stats, into an array, which is plain
-// memory: the hash of the struct takes its fields one by one.
-func words(e *history.Event) [17]uint64 {
-	kinds := uint64(e.Kind) | uint64(e.Op)<<8 | uint64(e.Body)<<16 | uint64(e.Outcome)<<24 | uint64(e.Cause)<<32
-	if e.InLoop {
-		kinds |= 1 << 40
-	}
-	if e.Token {
-		kinds |= 1 << 41
-	}
-	return [...]uint64{
-		kinds, uint64(uint32(e.From)) | uint64(e.To)<<32,
-		uint64(e.N), uint64(e.At), uint64(e.G), uint64(e.ID), uint64(e.Call), uint64(e.Run),
-		uint64(e.Delay), uint64(e.Period), uint64(e.Quiet), uint64(e.Timeout), uint64(e.Deadline), uint64(e.Next), uint64(e.Until),
-		uint64(e.Bytes), uint64(e.Queued)<<32 | uint64(uint32(e.Lazy)),
-	}
 }
 
 // hashAnswers adds the report, the counters and the other final answers of the executor.
