@@ -4,7 +4,6 @@ package sockets
 
 import (
 	"errors"
-	"io"
 	"runtime"
 	"slices"
 	"sync"
@@ -182,14 +181,12 @@ func (c *conn) recordEndCall(what string, inLoop bool) {
 }
 
 // closedGracefully records the outcome of CloseGracefully. afterwards is true if the channel was
-// closed before the call: then success says only that the close lost no bytes. So it does for a channel
-// that lingered when the call came, because the peer had ended its side.
+// closed before the call: then success says only that the close lost no bytes.
 func (c *conn) closedGracefully(err error, deadline time.Time, afterwards bool) {
 	c.record("gracefully closed")
-	lingered := c.r.p.Options.linger() > 0 && c.ch.CloseCause() == io.EOF
 	switch {
 	case err != nil:
-	case afterwards || lingered:
+	case afterwards:
 		c.record("complete")
 	default:
 		c.record("drained")

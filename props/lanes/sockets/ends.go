@@ -19,11 +19,12 @@ import (
 )
 
 // drained reports whether CloseGracefully has succeeded, and the graceful close has ended the channel. The end of the
-// peer's stream may have been closing the channel when the call came: if nothing was left to send, that close does not
-// shut down the output first, and success says only that it lost no bytes.
+// peer's stream may have been closing the channel when the call came; success then says only that this close lost no
+// bytes. Such a channel lingers, or nothing was left to send, and it closes without a shutdown of its output.
 func (c *conn) drained() bool {
-	ended := c.ch.CloseCause() == io.EOF && c.atClose != nil && c.atClose.end.ShutDowns == 0
-	return c.counts["drained"] > 0 && !ended
+	atOnce := c.atClose != nil && c.atClose.end.ShutDowns == 0
+	byPeer := c.ch.CloseCause() == io.EOF && (atOnce || c.r.p.Options.linger() > 0)
+	return c.counts["drained"] > 0 && !byPeer
 }
 
 // judgeEnd checks the promises of an end: no byte is lost by a graceful close that succeeds (G23),
