@@ -163,6 +163,23 @@ func TestSimulationIsExact(t *testing.T) {
 	})
 }
 
+// TestSimulationOfATimerDoomedBeforeAnother: the shutdown call can doom the second timer alone, which then ends before the
+// next call dooms the first; or that call dooms the first, and the second has not ended. A Simulation has both.
+func TestSimulationOfATimerDoomedBeforeAnother(t *testing.T) {
+	config := Config{Policy: RunTimersUntilTimeout}
+	all, sim := []State{New(config)}, NewSimulation(config, DefaultHidden())
+	for _, a := range parse(t, `
+		startOK
+		schedule 1 accepted
+		schedule 2 accepted
+		shutdownGracefully quiet=0 timeout=1
+		shutdown`) {
+		all = standard.closure(standard.step(all, a), deferrable)
+		noError(t, sim.Step(a), a.String())
+		equal(t, keysOf(standard.closure(sim.Set(), deferrable)), keysOf(all), "states after "+a.String())
+	}
+}
+
 // keysOf returns the keys of states, and of those that they reach when doomed timers end in any order, sorted.
 // closure ends the first doomed timer only. Next may let the second end before another action dooms the first; a
 // Simulation, which decides later, has both doomed then.
