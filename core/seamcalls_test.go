@@ -12,9 +12,9 @@ import (
 )
 
 // seams makes calls on other goroutines at the moments at which an executor, on its own goroutine, calls the code of its
-// user: the clock, the tracer, the poller, the logger, the panic handler. Each call begins before the user's code
-// returns, so it meets what the loop does next. With the race detector, each access of the loop that should have the lock
-// and has not is seen: nothing orders the two goroutines but the lock.
+// user: the clock, the tracer, the poller, the logger, the panic handler, bodies. Each call begins before the user's code
+// returns, so it meets what the loop does next. Nothing orders the two goroutines but the lock of the executor, so the
+// race detector reports an access of the loop that should have the lock and has not.
 type seams struct {
 	ex     core.EventExecutor
 	shared *core.Promise[int] // all goroutines use it
@@ -32,7 +32,7 @@ type seams struct {
 
 	n        atomic.Int64 // moments; of an Executor and of an EventLoop only the loop counts
 	running  sync.WaitGroup
-	accepted atomic.Int64 // callers only
+	accepted atomic.Int64 // callers only; if bodies call, the loop is one of them, and is ordered with the others
 	ran      atomic.Int64 // the loop only
 }
 
@@ -58,6 +58,9 @@ func (s *seams) next() func(*seams) {
 	}
 	return s.calls[n/s.every-1]
 }
+
+// begun returns how many of the calls have begun.
+func (s *seams) begun() int { return min(int(s.n.Load())/s.every, len(s.calls)) }
 
 // beside begins a call, which can be over, or just have begun, when beside returns.
 func (s *seams) beside(call func(*seams)) {

@@ -98,7 +98,7 @@ func TestPropYields(t *testing.T) {
 			var c yieldBackoff
 			for i, d := range times {
 				without := 0
-				for !c.before(func() { time.Sleep(d) }) {
+				for !c.before(func() { time.Sleep(d) }) { // of the bubble
 					without++
 				}
 				want := 0
