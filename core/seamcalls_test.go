@@ -16,24 +16,31 @@ import (
 // returns, so it meets what the loop does next. Nothing orders the two goroutines but the lock of the executor, so the
 // race detector reports an access of the loop that should have the lock and has not.
 type seams struct {
+	seamProgram
 	ex     core.EventExecutor
 	shared *core.Promise[int] // all goroutines use it
 	timer  *core.Timer        // the same
 	open   atomic.Bool        // the fields above are set
 
-	every int // each so many moments have a call
-	calls []func(*seams)
-
-	own      bool // calls in bodies are made by the body, and not beside it
-	late     int  // yields of the other goroutine before it calls
-	failures int  // of the poller's Wait, in a row
-	reopens  bool // the poller can be opened again
-	model    *pollertest.Model
+	model *pollertest.Model
 
 	n        atomic.Int64 // moments; of an Executor and of an EventLoop only the loop counts
 	running  sync.WaitGroup
 	accepted atomic.Int64 // callers only; if bodies call, the loop is one of them, and is ordered with the others
 	ran      atomic.Int64 // the loop only
+}
+
+// seamProgram is what the seams of one executor do.
+type seamProgram struct {
+	kind    string   // of executor
+	options []string // see optionsOf
+	every   int      // each so many moments have a call
+	calls   []func(*seams)
+
+	own      bool // calls in bodies are made by the body, and not beside it
+	late     int  // yields of the other goroutine before it calls
+	failures int  // of the poller's Wait, in a row
+	reopens  bool // the poller can be opened again
 }
 
 // pass is called in the code of the user. It shares no variable with the goroutines that make the calls: that would

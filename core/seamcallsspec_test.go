@@ -78,39 +78,48 @@ func (p seamPoller) Close() error {
 func TestPropG2CallsBesideUserCode(t *testing.T) {
 	begun := 0
 	rapid.Check(t, func(rt *rapid.T) {
-		kind := rapid.SampledFrom([]string{"executor", "loop", "pool"}).Draw(rt, "kind")
-		s := &seams{every: rapid.IntRange(1, 4).Draw(rt, "every")}
-		for _, name := range rapid.SliceOfN(rapid.SampledFrom(slices.Sorted(maps.Keys(seamCalls))), 1, 30).Draw(rt, "calls") {
-			s.calls = append(s.calls, seamCalls[name])
-		}
-		s.own = rapid.Bool().Draw(rt, "bodies call")
-		s.late = rapid.IntRange(0, 4).Draw(rt, "late")
-		s.failures = rapid.SampledFrom([]int{0, 0, 1, 2, 3}).Draw(rt, "failures")
-		s.reopens = rapid.IntRange(0, 3).Draw(rt, "reopens") > 0
-		var names []string
-		for _, name := range []string{"clock", "logger", "panics", "policy", "poller", "tracer"} {
-			if kind == "loop" && name == "poller" || rapid.IntRange(0, 2).Draw(rt, name) > 0 {
-				names = append(names, name)
+		p := drawSeams(rt)
+		for range 4 { // the goroutines meet at other places each time
+			s := &seams{seamProgram: p}
+			wrong := ""
+			synctest.Test(t, func(*testing.T) { wrong = s.run() })
+			if wrong != "" {
+				rt.Fatal(wrong)
 			}
+			begun += s.begun()
 		}
-		wrong := ""
-		synctest.Test(t, func(*testing.T) { wrong = s.run(kind, names) })
-		if wrong != "" {
-			rt.Fatal(wrong)
-		}
-		begun += s.begun()
 	})
 	if begun == 0 && !t.Failed() {
 		t.Error("no call has begun beside user code, so the property has shown nothing")
 	}
 }
 
+func drawSeams(rt *rapid.T) seamProgram {
+	p := seamProgram{
+		kind:     rapid.SampledFrom([]string{"executor", "loop", "pool"}).Draw(rt, "kind"),
+		every:    rapid.IntRange(1, 4).Draw(rt, "every"),
+		own:      rapid.Bool().Draw(rt, "bodies call"),
+		late:     rapid.IntRange(0, 4).Draw(rt, "late"),
+		failures: rapid.IntRange(0, 3).Draw(rt, "failures"),
+		reopens:  rapid.IntRange(0, 3).Draw(rt, "reopens") > 0,
+	}
+	for _, name := range rapid.SliceOfN(rapid.SampledFrom(slices.Sorted(maps.Keys(seamCalls))), 1, 30).Draw(rt, "calls") {
+		p.calls = append(p.calls, seamCalls[name])
+	}
+	for _, name := range []string{"clock", "logger", "panics", "policy", "poller", "tracer"} {
+		if p.kind == "loop" && name == "poller" || rapid.IntRange(0, 2).Draw(rt, name) > 0 {
+			p.options = append(p.options, name)
+		}
+	}
+	return p
+}
+
 var errReopen = errors.New("the poller cannot be opened again")
 
-// options returns those of the names. A pool has no poller.
-func (s *seams) options(kind string, names []string) (opts []core.Option) {
+// optionsOf returns the options of the program. A pool has no poller.
+func (s *seams) optionsOf() (opts []core.Option) {
 	s.model = pollertest.NewModel(nil) // its channels belong to the bubble
-	for _, name := range names {
+	for _, name := range s.options {
 		switch name {
 		case "clock":
 			opts = append(opts, core.WithClock(seamClock{s}))
@@ -123,7 +132,7 @@ func (s *seams) options(kind string, names []string) (opts []core.Option) {
 		case "policy":
 			opts = append(opts, core.WithTimersAtShutdown(core.CancelTimers))
 		case "poller":
-			if kind != "pool" {
+			if s.kind != "pool" {
 				opts = append(opts, core.WithPoller(seamPoller{s.model, s}))
 			}
 		}
@@ -132,8 +141,8 @@ func (s *seams) options(kind string, names []string) (opts []core.Option) {
 }
 
 // run makes the executor, uses it, and returns what was wrong.
-func (s *seams) run(kind string, names []string) (wrong string) {
-	err := s.make(kind, s.options(kind, names))
+func (s *seams) run() (wrong string) {
+	err := s.make(s.optionsOf())
 	if err != nil {
 		return err.Error()
 	}
@@ -167,8 +176,8 @@ func (s *seams) run(kind string, names []string) (wrong string) {
 	return ""
 }
 
-func (s *seams) make(kind string, opts []core.Option) (err error) {
-	switch kind {
+func (s *seams) make(opts []core.Option) (err error) {
+	switch s.kind {
 	case "executor":
 		s.ex, err = core.NewExecutor(opts...)
 	case "loop":
