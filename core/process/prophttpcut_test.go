@@ -135,3 +135,28 @@ func cutAtTheDeadline(t *testing.T, requests []cutRequest, comparable bool, dead
 	}
 	return got
 }
+
+// TestPropTextOfACutError: the text has the number of all requests, the reason, and the first ten requests; it counts the
+// others. A request has its bytes if the system has reported them, even if there are none.
+func TestPropTextOfACutError(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := &CutError{Reason: ErrDeadline}
+		var texts []string
+		for i := range rapid.IntRange(1, 13).Draw(t, "requests") {
+			r := CutRequest{Kind: rapid.SampledFrom([]string{"HTTP/1.1", "HTTP/2.0", "hijacked"}).Draw(t, "kind"), What: fmt.Sprint("GET /", i), Acked: -1, Unacked: -1}
+			text := r.Kind + " " + r.What
+			if rapid.Bool().Draw(t, "its bytes are known") {
+				r.Acked, r.Unacked = rapid.Int64Range(0, 3).Draw(t, "acknowledged"), rapid.Int64Range(0, 3).Draw(t, "not acknowledged")
+				text += fmt.Sprintf(" (%d bytes acknowledged, %d not)", r.Acked, r.Unacked)
+			}
+			c.Requests, texts = append(c.Requests, r), append(texts, text)
+		}
+		if n := len(texts); n > 10 {
+			texts = append(texts[:10], fmt.Sprintf("and %d more", n-10))
+		}
+		want := fmt.Sprintf("process: %d requests cut (process: deadline of the exit passed): %s", len(c.Requests), strings.Join(texts, ", "))
+		if got := c.Error(); got != want {
+			t.Fatalf("the text is\n%s\nwant\n%s", got, want)
+		}
+	})
+}
