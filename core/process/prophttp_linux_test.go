@@ -25,6 +25,7 @@ import (
 // connection has no unread request once a handler has begun, and once it is idle, closed or hijacked. The step ends with its
 // context at the latest, and then closes the hijacked connections with a handler, and names exactly the requests that it
 // cut. Each response of HTTP/1 asks to close the connection from the begin of the exit on. The hooks of the server are called too.
+// A handler is called for a request that begins after the step as well.
 func TestPropConnectionsOfAServer(t *testing.T) {
 	if err := flag.Set("rapid.nofailfile", "true"); err != nil {
 		t.Fatal(err)
@@ -273,6 +274,8 @@ func (s *serverSpec) end(timeout time.Duration, late []lateConn) {
 	s.forget(began.Add(took))
 	s.judge(err, cause)
 	close(s.over)
+	synctest.Wait()
+	s.request(serverCall{conn: 1, proto: 1})
 	time.Sleep(time.Minute) // until the last late connection
 	synctest.Wait()
 }
