@@ -1,10 +1,12 @@
 package process
 
 import (
+	"context"
 	"crypto/rand"
 	"flag"
 	"log/slog"
 	"net"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -36,19 +38,7 @@ func TestPropFeed(t *testing.T) {
 		conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: name, Net: "unixgram"})
 		coretest.Must(t, err)
 		defer conn.Close()
-		received := make(chan []string, 1)
-		go func() {
-			var all []string
-			text := make([]byte, 100)
-			for {
-				n, err := conn.Read(text)
-				if err != nil || string(text[:n]) == "the end" {
-					received <- all
-					return
-				}
-				all = append(all, string(text[:n]))
-			}
-		}()
+		received := untilTheEnd(conn)
 		var mu sync.Mutex
 		var now core.Report // guarded by mu
 		term, _, err := core.NewTermination(func() error { return nil }, func() core.Report {
@@ -104,6 +94,55 @@ func TestPropFeed(t *testing.T) {
 			r.Fatalf("the log is %q, want %d lines: the executor %v", log.String(), lines, busy)
 		}
 	})
+}
+
+// untilTheEnd receives what a service manager hears before "the end".
+func untilTheEnd(conn *net.UnixConn) <-chan []string {
+	received := make(chan []string, 1)
+	go func() {
+		var all []string
+		text := make([]byte, 100)
+		for {
+			n, err := conn.Read(text)
+			if err != nil || string(text[:n]) == "the end" {
+				received <- all
+				return
+			}
+			all = append(all, string(text[:n]))
+		}
+	}()
+	return received
+}
+
+// TestSystemdWatchdogIsFedUntilTheEnd: the service manager receives WATCHDOG=1 twice in each interval from the begin of Run
+// to its return, also during the exit, and not later.
+func TestSystemdWatchdogIsFedUntilTheEnd(t *testing.T) {
+	coretest.CheckLeaks(t)
+	conn := manager(t, "@eventide-"+rand.Text())
+	received := untilTheEnd(conn)
+	address := "@" + strings.TrimPrefix(conn.LocalAddr().String(), "@")
+	t.Setenv("NOTIFY_SOCKET", address)
+	t.Setenv("WATCHDOG_USEC", "4000000")
+	synctest.Test(t, func(t *testing.T) {
+		tr := launch(t, t.Context(), Plan{
+			Start: func(ctx context.Context) error { <-ctx.Done(); return nil },
+			Steps: []Step{{Name: "one", Run: func(context.Context) error {
+				time.Sleep(4 * time.Second) // of the bubble
+				return nil
+			}}},
+		})
+		time.Sleep(9 * time.Second) // of the bubble
+		tr.signals <- os.Interrupt
+		tr.wantCode(CodeClean)
+		tr.wantTook(13 * time.Second)
+		time.Sleep(time.Hour) // of the bubble
+		coretest.Must(t, (&supervisor{address: address}).send("the end"))
+	})
+	const want = 7 // after 0, 2, 4, 6, 8, 10 and 12 s
+	got := <-received
+	if n := len(slices.DeleteFunc(slices.Clone(got), func(text string) bool { return text != "WATCHDOG=1" })); n != want {
+		t.Errorf("the manager has received %q, want WATCHDOG=1 %d times", got, want)
+	}
 }
 
 // TestStopOfTheFeedWaits: stop returns when the feed has ended, and not while it reads the report of an executor.
