@@ -2,6 +2,7 @@ package process
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"os"
 	"strings"
@@ -116,6 +117,24 @@ func holdsAll(line string, parts []string) bool {
 		}
 	}
 	return true
+}
+
+// lineHandler records the lines of a log.
+type lineHandler struct {
+	slog.Handler
+	lines *[]string
+}
+
+func (lineHandler) Enabled(context.Context, slog.Level) bool { return true }
+
+func (h lineHandler) Handle(_ context.Context, r slog.Record) error {
+	line := fmt.Sprintf("%v %s", r.Level, r.Message)
+	r.Attrs(func(a slog.Attr) bool {
+		line += fmt.Sprintf(" %s=%v", a.Key, a.Value.Any())
+		return true
+	})
+	*h.lines = append(*h.lines, line)
+	return nil
 }
 
 // discard is a scribe that writes nothing.

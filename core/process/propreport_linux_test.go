@@ -1,7 +1,6 @@
 package process
 
 import (
-	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -48,24 +47,6 @@ func TestPropLinesOfAReport(t *testing.T) {
 			r.Fatalf("the code of %+v is %d, want %d", e.report, code, e.wantCode())
 		}
 	})
-}
-
-// lineHandler records the lines of a log.
-type lineHandler struct {
-	slog.Handler
-	lines *[]string
-}
-
-func (lineHandler) Enabled(context.Context, slog.Level) bool { return true }
-
-func (h lineHandler) Handle(_ context.Context, r slog.Record) error {
-	line := fmt.Sprintf("%v %s", r.Level, r.Message)
-	r.Attrs(func(a slog.Attr) bool {
-		line += fmt.Sprintf(" %s=%v", a.Key, a.Value.Any())
-		return true
-	})
-	*h.lines = append(*h.lines, line)
-	return nil
 }
 
 // reportedExit is a report, and which of its parts have their line before the end of the exit.

@@ -110,9 +110,9 @@ func (s *starts) settle(p *startedPart) {
 	})
 }
 
-// end handles the end of a part. A failure begins the exit while other parts run. If no
-// part is left, the return of wait begins the exit, so that the exit sees that the program
-// serves no traffic.
+// end handles the end of a part. A failure begins the exit while other parts run; it is logged
+// first, so that the log has the failure before its consequences. If no part is left, the
+// return of wait begins the exit, so that the exit sees that the program serves no traffic.
 func (s *starts) end(p *startedPart, err error) {
 	running := s.running.Add(-1)
 	switch {
