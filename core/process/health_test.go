@@ -181,3 +181,21 @@ func TestDefaultStuckAfter(t *testing.T) {
 		tr.wantCode(0)
 	})
 }
+
+// TestProbeWhileRunBegins: a probe may come while Run begins, and sees the executors of the plan from then on.
+func TestProbeWhileRunBegins(t *testing.T) {
+	h := &Health{StuckAfter: 1}
+	ex, gate := coretest.NewExecutor(t), make(chan struct{})
+	coretest.MustExecute(t, ex, held(gate))
+	plan := Plan{Health: h, Steps: []Step{{Name: "engine", Executor: ex}},
+		Start: func(context.Context) error { <-gate; return nil }}
+	code := make(chan int, 1)
+	go func() { code <- runWith(t.Context(), plan, noSignals).Code }()
+	// Only the lock of h orders the begin of Run before the probe: the race detector sees if the begin does not hold it.
+	coretest.Until(t, "a probe to name the executor", func() bool {
+		answer, _ := probe(h.Liveness())
+		return answer == http.StatusServiceUnavailable
+	})
+	close(gate)
+	coretest.Want(t, "exit code", <-code, CodeClean)
+}
