@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"runtime"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -125,4 +126,23 @@ func runScribe(t *testing.T, calls []scribeCall, byDefault bool) (wrong string) 
 		wrong = fmt.Sprintf("the handler got the lines %q, want %q", got, want)
 	}
 	return wrong
+}
+
+// TestScribeIsUsedByManyGoroutines: goroutines that log and flush at once lose no line and have no data race.
+func TestScribeIsUsedByManyGoroutines(t *testing.T) {
+	for range 50 {
+		var got []string
+		s := &scribe{ctx: t.Context(), logger: slog.New(lineHandler{slog.DiscardHandler, &got})}
+		var users sync.WaitGroup
+		for range 2 {
+			users.Go(func() { s.flush(time.Minute) })
+			users.Go(func() { s.log(slog.LevelInfo, "line") })
+			users.Go(s.flushWithoutTimer)
+		}
+		users.Wait()
+		s.flushWithoutTimer()
+		if want := []string{"INFO line", "INFO line"}; !slices.Equal(got, want) {
+			t.Fatalf("the handler got the lines %q, want %q", got, want)
+		}
+	}
 }
