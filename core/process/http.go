@@ -65,7 +65,7 @@ func HTTP(srv *http.Server, opts HTTPOptions) Step {
 	if srv == nil {
 		return Step{Name: cmp.Or(opts.Name, "http"), mistake: "HTTP: srv is nil, want a server"}
 	}
-	h := &httpServer{srv: srv, next: srv.Handler, listeners: opts.Listeners, fresh: map[net.Conn]time.Time{}, inFlight: map[*request]struct{}{}, hijacked: map[net.Conn]bool{}}
+	h := &httpServer{srv: srv, next: srv.Handler, listeners: slices.Clone(opts.Listeners), fresh: map[net.Conn]time.Time{}, inFlight: map[*request]struct{}{}, hijacked: map[net.Conn]bool{}}
 	if h.next == nil {
 		h.next = http.DefaultServeMux
 	}

@@ -264,6 +264,12 @@ type panicky struct{}
 func (panicky) GracefulStop() { panic("p") }
 func (panicky) Stop()         {}
 
+// brittle is a server whose GracefulStop panics when Stop is called.
+type brittle struct{ stop chan struct{} }
+
+func (b brittle) GracefulStop() { <-b.stop; panic("p") }
+func (b brittle) Stop()         { close(b.stop) }
+
 func TestGraceful(t *testing.T) {
 	grpc := func(takes time.Duration) func() GracefulServer {
 		return func() GracefulServer { return fakeGRPC{takes, make(chan struct{})} }
@@ -279,6 +285,7 @@ func TestGraceful(t *testing.T) {
 		"hangs":         {grpc(time.Hour), 3 * time.Second, 3 * time.Second, 1, ErrStopped.Error()},
 		"hangs, no own": {grpc(time.Hour), 0, DefaultDeadline - heedTime, 1, ErrStopped.Error()},
 		"panics":        {func() GracefulServer { return panicky{} }, 0, 0, 1, "panic: p"},
+		"panics late":   {func() GracefulServer { return brittle{make(chan struct{})} }, time.Second, time.Second, 1, "panic: p"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -291,6 +298,10 @@ func TestGraceful(t *testing.T) {
 				tr.wantLine(c.line)
 				err := tr.report.Steps[0].Err
 				coretest.Want(t, "the error is ErrStopped", errors.Is(err, ErrStopped), c.line == ErrStopped.Error())
+				if errors.Is(err, ErrStopped) {
+					coretest.WantErr(t, "its reason", err, ErrStepDeadline)
+					coretest.WantText(t, "its text", err, ErrStopped.Error()+": "+ErrStepDeadline.Error())
+				}
 			})
 		})
 	}
@@ -312,6 +323,8 @@ func TestServerStepsRefuse(t *testing.T) {
 			t.Errorf("%s: the step has a Run, want none without a server", want)
 		}
 	}
+	coretest.Want(t, "name of the step without a server", HTTP(nil, HTTPOptions{Name: "api"}).Name, "api")
+	coretest.Want(t, "its name by default", HTTP(nil, HTTPOptions{}).Name, "http")
 }
 
 type fakePointer struct{}

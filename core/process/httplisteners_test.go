@@ -2,8 +2,11 @@ package process
 
 import (
 	"context"
+	"errors"
+	"net"
 	"net/http"
 	"os"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -39,4 +42,37 @@ func TestHTTPServesTwoListenersAtOnce(t *testing.T) {
 		}
 		tr.wantCode(CodeClean)
 	})
+}
+
+// unclosed is a listener whose Close ends it, and returns an error.
+type unclosed struct {
+	*pipes
+	err error
+}
+
+func (l unclosed) Close() error { return errors.Join(l.pipes.Close(), l.err) }
+
+// TestHTTPFailsWithTheErrorOfAListener: if a listener does not close, the step fails with its error, though no request was cut.
+func TestHTTPFailsWithTheErrorOfAListener(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		failure := errors.New("no luck")
+		srv, l := &http.Server{}, unclosed{newPipes(), failure}
+		tr := launch(t, t.Context(), Plan{
+			Steps: []Step{HTTP(srv, HTTPOptions{})},
+			Start: func(context.Context) error { return Served(srv.Serve(l)) },
+		})
+		tr.signals <- os.Interrupt
+		tr.wantCode(CodeFailed)
+		coretest.WantErr(t, "error of the step", tr.report.Steps[0].Err, failure)
+	})
+}
+
+// TestHTTPLeavesTheListenersOfItsOptions: the server's own listeners do not get into the slice of the caller.
+func TestHTTPLeavesTheListenersOfItsOptions(t *testing.T) {
+	given := []net.Listener{newPipes(), newPipes()}
+	before := slices.Clone(given)
+	srv := &http.Server{}
+	HTTP(srv, HTTPOptions{Listeners: given[:1]})
+	srv.BaseContext(newPipes())
+	coretest.Want(t, "the listeners are as before", slices.Equal(given, before), true)
 }
