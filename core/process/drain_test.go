@@ -3,6 +3,7 @@ package process
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"os"
 	"strings"
 	"testing"
@@ -206,4 +207,35 @@ func TestG11TimeoutThatPassesIsLoggedAtOnce(t *testing.T) {
 		tr.wantCode(CodeClean)
 		tr.wantTook(5 * time.Second)
 	})
+}
+
+// TestG11TimeoutOfATerminatedExecutorIsNotLogged: a Timeout that passes as the executor terminates is no warning.
+func TestG11TimeoutOfATerminatedExecutorIsNotLogged(t *testing.T) {
+	var got []string
+	x := &exit{log: &scribe{ctx: t.Context(), logger: slog.New(lineHandler{slog.DiscardHandler, &got})}}
+	passed := x.timeoutPassed("workers")
+	ex := newEnded(core.Report{})
+	passed(ex.term)
+	passed(ex.Shutdown())
+	x.log.flush(time.Hour)
+	if len(got) != 1 {
+		t.Errorf("G11: the lines are %q, want one, from before the termination", got)
+	}
+}
+
+// TestPreDrainUntilTheDeadlineIsCut: a slow NotReady may leave PreDrain all the time until the deadline, and the deadline has ended the exit then.
+func TestPreDrainUntilTheDeadlineIsCut(t *testing.T) {
+	for range 100 { // the end of PreDrain and the deadline are both due: a select takes any
+		synctest.Test(t, func(t *testing.T) {
+			tr := launch(t, t.Context(), Plan{
+				NotReady: func() { time.Sleep(4 * time.Second) }, // of the bubble
+				PreDrain: 9 * time.Second,
+				Deadline: 10 * time.Second,
+			})
+			tr.signals <- os.Interrupt
+			tr.wantCode(CodeFailed)
+			tr.wantTook(10 * time.Second)
+			coretest.Want(t, "Ended", tr.report.Ended, ErrDeadline)
+		})
+	}
 }

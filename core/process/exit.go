@@ -178,6 +178,9 @@ func (x *exit) preDrain() {
 	x.log.log(slog.LevelInfo, "still serving", "for", preDrain)
 	x.manager.extend(preDrain)
 	over := time.After(preDrain)
+	if x.preDrainCut {
+		over = nil // the deadline ends PreDrain, also if both are due at the same instant
+	}
 	for started := x.started(); ; started = nil {
 		select {
 		case <-over:
