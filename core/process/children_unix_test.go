@@ -10,6 +10,7 @@ import (
 	"maps"
 	"os"
 	"os/signal"
+	"strconv"
 	"syscall"
 	"time"
 
@@ -40,6 +41,7 @@ func init() {
 		"broken pipe":            func() int { return runChild(Plan{Start: serve, Steps: []Step{writeTo(os.Stdout), writeTo(os.Stderr)}}) },
 		"ignored pipe":           ignoredPipe,
 		"pipe kills again":       pipeKillsAgain,
+		"listeners":              givenListeners,
 	})
 }
 
@@ -150,6 +152,24 @@ func ignoredPipe() int {
 	}
 	if !signal.Ignored(syscall.SIGPIPE) {
 		return 100
+	}
+	return CodeClean
+}
+
+// givenListeners says the names and addresses of the listeners that the parent has passed.
+func givenListeners() int {
+	os.Setenv("LISTEN_PID", strconv.Itoa(os.Getpid())) // as a service manager does before it executes the program
+	all, err := Listeners()
+	if err != nil {
+		fmt.Println(err)
+	}
+	for _, l := range all {
+		fmt.Println(l.Name, l.Addr())
+	}
+	for _, name := range []string{"LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"} {
+		if value, there := os.LookupEnv(name); there {
+			fmt.Println(name, "is left:", value)
+		}
 	}
 	return CodeClean
 }
