@@ -293,3 +293,27 @@ func TestStartThatFailsDuringTheExitCounts(t *testing.T) {
 		tr.wantLine("step failed", "step=Start", "could not save")
 	})
 }
+
+// heldSignal is a signal whose String returns when gate is closed.
+type heldSignal struct{ gate chan struct{} }
+
+func (heldSignal) Signal()          {}
+func (s heldSignal) String() string { <-s.gate; return "held" }
+
+// TestSignalAtTheEndOfTheExitIsLogged: Run does not return before it has handled the signals that it has received.
+func TestSignalAtTheEndOfTheExitIsLogged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		gate := make(chan struct{})
+		tr := launch(t, ctx, Plan{Steps: []Step{{Name: "slow", Run: until(gate)}}})
+		cancel()
+		sig := heldSignal{make(chan struct{})}
+		tr.signals <- sig
+		synctest.Wait()
+		close(gate)
+		coretest.Want(t, "Run has returned", tr.isEnded(), false)
+		close(sig.gate)
+		tr.wantCode(CodeClean)
+		tr.wantLine("signal during the exit; the next one forces it", "signal=held")
+	})
+}

@@ -180,3 +180,15 @@ func TestSIGSTOPCannotBeCaught(t *testing.T) {
 		t.Errorf("got %v, want a refusal of SIGSTOP, which cannot be caught", err)
 	}
 }
+
+// TestSubscriptionKeepsTwoSignals: of two signals that come before Run receives the first, none is lost.
+func TestSubscriptionKeepsTwoSignals(t *testing.T) {
+	signals, stop := subscribe([]os.Signal{syscall.SIGUSR1, syscall.SIGUSR2})
+	defer stop()
+	for i, sig := range []syscall.Signal{syscall.SIGUSR1, syscall.SIGUSR2} {
+		coretest.Must(t, syscall.Kill(os.Getpid(), sig))
+		coretest.Until(t, "the signal", func() bool { return len(signals) == i+1 })
+	}
+	coretest.Want[os.Signal](t, "the first signal", <-signals, syscall.SIGUSR1)
+	coretest.Want[os.Signal](t, "the second signal", <-signals, syscall.SIGUSR2)
+}
