@@ -199,3 +199,16 @@ func TestProbeWhileRunBegins(t *testing.T) {
 	close(gate)
 	coretest.Want(t, "exit code", <-code, CodeClean)
 }
+
+// TestProbesAreTextThatNobodyStores: each answer of a probe is plain text, and no cache may store it.
+func TestProbesAreTextThatNobodyStores(t *testing.T) {
+	h := &Health{}
+	h.set(exiting, errors.New("<b>stopped</b>"))
+	for _, handler := range []http.Handler{h.Readiness(), h.Liveness()} {
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
+		header := w.Result().Header
+		coretest.Want(t, "Content-Type", header.Get("Content-Type"), "text/plain; charset=utf-8")
+		coretest.Want(t, "Cache-Control", header.Get("Cache-Control"), "no-store")
+	}
+}
