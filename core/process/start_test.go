@@ -111,3 +111,19 @@ func TestStartThatReturnsTheEndOfItsContext(t *testing.T) {
 		})
 	}
 }
+
+// hollow is an error that joins nothing but nil.
+type hollow struct{}
+
+func (hollow) Error() string   { return "hollow" }
+func (hollow) Unwrap() []error { return []error{nil} }
+
+// TestStartThatFailsWithAHollowError: while the context of Start has not ended, every error is a failure, also one that joins
+// nothing but nil.
+func TestStartThatFailsWithAHollowError(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tr := launch(t, t.Context(), Plan{Start: func(context.Context) error { return hollow{} }})
+		tr.wantCode(CodeFailed)
+		tr.wantLine("level=ERROR", "step failed", "step=Start", "hollow")
+	})
+}
