@@ -34,11 +34,13 @@ type Pick struct {
 	Way int // which of the site's ways
 }
 
-// Name tells the pick from every other one of the same sources, and begins with the
-// package and the line: core-loop-120-negate-0.
+// Name tells the pick from every other one of the same sources: auto-core-loop-120-negate-4503-4510-0
+// is way 0 of an operator on the bytes from 4503 to 4510. The start alone is not enough: a && b and
+// its operand a begin at one place, and negate changes both.
 func (p Pick) Name() string {
 	file := strings.TrimSuffix(strings.ReplaceAll(p.file.name, "/", "-"), ".go")
-	return fmt.Sprintf("auto-%s-%d-%s-%d-%d", file, p.Line, p.Operator, p.ways[p.Way].start, p.Way)
+	e := p.ways[p.Way]
+	return fmt.Sprintf("auto-%s-%d-%s-%d-%d-%d", file, p.Line, p.Operator, e.start, e.end, p.Way)
 }
 
 // String is the place and what was done to it: core/loop.go:120 negate: a < b -> a >= b.
