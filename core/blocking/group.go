@@ -39,21 +39,11 @@ type Group struct {
 	made      bool      // an executor has been made
 	open      int       // channels that are open or being registered
 	services  []*service
-	phase     phase
+	shutDown  bool        // no executor is made and no connection is registered any more
 	past      core.Report // reports of executors that have terminated
 	pastStats core.Stats
 	errs      []error
 }
-
-// phase is the progress of the group's shutdown. The states of the executors reach it one
-// after the other.
-type phase uint8
-
-const (
-	phaseOpen     phase = iota
-	phaseGraceful       // connections are no longer registered
-	phaseClosed         // admission of every executor has been closed
-)
 
 // child is one executor of a group. Guarded by Group.mu, except for what is set once.
 type child struct {
@@ -89,7 +79,7 @@ func NewGroup(maxChannels int, opts ...core.Option) (*Group, error) {
 func (g *Group) acquire() (*child, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.phase != phaseOpen {
+	if g.shutDown {
 		return nil, g.refusal()
 	}
 	for len(g.idle) > 0 {
@@ -199,7 +189,7 @@ func (g *Group) childDone(c *child, report core.Report, err error) {
 // left. Of several calls that find this, the first one completes it.
 func (g *Group) completeIfEnded() {
 	g.mu.Lock()
-	ended := g.phase != phaseOpen && len(g.children) == 0
+	ended := g.shutDown && len(g.children) == 0
 	report, err := g.past, errors.Join(g.errs...)
 	g.mu.Unlock()
 	if ended {

@@ -20,7 +20,7 @@ func (g *Group) ShutdownGracefully(quiet, timeout time.Duration) (*core.Terminat
 	if err := checkShutdown(quiet, timeout); err != nil {
 		return nil, err
 	}
-	g.begin(phaseGraceful, func(loop *core.EventLoop) {
+	g.begin(func(loop *core.EventLoop) {
 		_, _ = loop.ShutdownGracefully(quiet, timeout) // the arguments have been checked
 	})
 	return g.term, nil
@@ -39,17 +39,15 @@ func checkShutdown(quiet, timeout time.Duration) error {
 // Shutdown closes all channels at once. The accepted tasks of their executors still run. It
 // also shortens a graceful shutdown (G16).
 func (g *Group) Shutdown() *core.Termination {
-	g.begin(phaseClosed, func(loop *core.EventLoop) { loop.Shutdown() })
+	g.begin(func(loop *core.EventLoop) { loop.Shutdown() })
 	return g.term
 }
 
-// begin calls shutDown for every executor. No executor is made after the phase was set,
-// so that none is missed.
-func (g *Group) begin(to phase, shutDown func(*core.EventLoop)) {
+// begin calls shutDown for every executor. No executor is made after g.shutDown was set, so
+// that none is missed.
+func (g *Group) begin(shutDown func(*core.EventLoop)) {
 	g.mu.Lock()
-	if g.phase == phaseOpen {
-		g.phase = phaseGraceful
-	}
+	g.shutDown = true
 	services := g.services
 	g.services = nil
 	for _, s := range services {
@@ -63,9 +61,6 @@ func (g *Group) begin(to phase, shutDown func(*core.EventLoop)) {
 	for _, c := range g.snapshot() {
 		shutDown(c.loop)
 	}
-	g.mu.Lock()
-	g.phase = max(g.phase, to)
-	g.mu.Unlock()
 	g.completeIfEnded()
 }
 
@@ -104,7 +99,7 @@ func (g *Group) stateLocked() core.State {
 		return core.StateTerminated
 	default:
 	}
-	if g.phase == phaseOpen {
+	if !g.shutDown {
 		if g.made {
 			return core.StateStarted
 		}
@@ -114,11 +109,7 @@ func (g *Group) stateLocked() core.State {
 	for _, c := range g.children {
 		s = min(s, c.loop.State())
 	}
-	least := core.StateShuttingDown
-	if g.phase == phaseClosed {
-		least = core.StateShutdown
-	}
-	return max(s, least) // some executors may not have got the shutdown call yet
+	return max(s, core.StateShuttingDown) // some executors may not have got the shutdown call yet
 }
 
 // String returns the state and the number of channels, for logs.

@@ -67,7 +67,7 @@ func (g *Group) register(conn net.Conn, h Handler, opts []Option) (*Channel, err
 func (g *Group) reserve() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.phase != phaseOpen {
+	if g.shutDown {
 		return g.refusal()
 	}
 	if g.max > 0 && g.open >= g.max {

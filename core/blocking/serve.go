@@ -137,7 +137,7 @@ func (s *service) register(conn net.Conn) error {
 func (g *Group) waitForRoom() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for g.phase == phaseOpen && g.open >= g.max {
+	for !g.shutDown && g.open >= g.max {
 		g.room.Wait()
 	}
 }
@@ -146,7 +146,7 @@ func (g *Group) waitForRoom() {
 func (g *Group) addService(s *service) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.phase != phaseOpen {
+	if g.shutDown {
 		return false
 	}
 	g.services = append(g.services, s)
