@@ -63,8 +63,8 @@ func openNumbers(t *rapid.T) int {
 	return len(all)
 }
 
-// A poller that is closed returns an error from Wait, and does not announce a sleep that nobody could end.
-func TestWaitOfAClosedPoller(t *testing.T) {
+// A poller that is closed does not announce a sleep that nobody could end.
+func TestClosedPollerAnnouncesNoSleep(t *testing.T) {
 	p, err := NewNetpoll(nil, 0, System())
 	if err != nil {
 		t.Fatal(err)
@@ -78,19 +78,5 @@ func TestWaitOfAClosedPoller(t *testing.T) {
 	}
 	if p.Parks() != 0 || p.Spins() != 1 || p.sleep.Load() != sleepAwake {
 		t.Errorf("%d parks, %d spins, state of sleep %d, want 0, 1, %d", p.Parks(), p.Spins(), p.sleep.Load(), sleepAwake)
-	}
-}
-
-// Close of a poller whose epoll set cannot be closed says so.
-func TestCloseOfASetThatIsNotOpen(t *testing.T) {
-	p, err := NewBlocking(nil, System())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer unix.Close(p.fd)
-	p.fd = -1
-	err = p.Close()
-	if want := "close: close epoll set -1: it is not open"; !errors.Is(err, unix.EBADF) || !strings.HasPrefix(fmt.Sprint(err), want) {
-		t.Errorf("Close returns %v, want EBADF and %q", err, want)
 	}
 }

@@ -36,6 +36,21 @@ func TestSetThatIsNotOpen(t *testing.T) {
 	}
 }
 
+// TestErrorsOfControl: an error of a registration names the call, the descriptor, and what was expected.
+func TestErrorsOfControl(t *testing.T) {
+	p, err := epoll.NewNetpoll(nil, 0, epoll.System())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	const number = 1 << 20 // above each limit of a process that the tests run in
+	for doing, err := range map[string]error{
+		"add": p.Add(number, poll.Readable, 1<<32), "modify": p.Modify(number, poll.Readable, 1<<32), "remove": p.Remove(number),
+	} {
+		wantText(t, err, fmt.Sprintf("epoll_ctl: %s descriptor %d: it is not open, want an open descriptor: bad file descriptor", doing, number))
+	}
+}
+
 // TestCloseOfASetThatIsNotOpen: a blocking poller whose epoll set other code has closed says so, and closes the rest.
 func TestCloseOfASetThatIsNotOpen(t *testing.T) {
 	calls, event := epoll.System(), -1

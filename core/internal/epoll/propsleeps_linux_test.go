@@ -32,7 +32,8 @@ func (s *set) lateAlarms() int { return len(s.late) }
 
 // TestPropSleeps compares the sleeps of both pollers with a specification. A poller sets its timer, or the alarm of its clock,
 // for a deadline in the future only, and leaves a timer that fires earlier as it is (G12). A sleep that cannot have a timer
-// returns at once. A wake-up that comes first ends one Wait, without a poll, poll.BusyTurns times in a row at most (G13).
+// returns at once. A wake-up that comes first ends one Wait, without a poll, poll.BusyTurns times in a row at most (G13). One that
+// comes while the poller sleeps ends this sleep only, also if an event has ended it already.
 // Wait returns an error of a poll once, and the next poll returns the event. A poller with a clock makes no timer of the kernel,
 // and keeps one alarm at most whose call has ended.
 func TestPropSleeps(t *testing.T) {
@@ -43,6 +44,11 @@ func TestPropSleeps(t *testing.T) {
 		s := newSleeps(t)
 		defer s.close(t)
 		for range rapid.IntRange(1, 25).Draw(t, "sleeps") {
+			if rapid.IntRange(0, 9).Draw(t, "busy") == 9 { // as many returns without a poll as there may be, nearly
+				for range poll.BusyTurns - rapid.IntRange(0, 1).Draw(t, "fewer") {
+					s.wait(t, "wake", "", false, 0)
+				}
+			}
 			s.sleep(t)
 		}
 	})
@@ -58,6 +64,7 @@ type sleeps struct {
 	timers   []time.Duration // set in this sleep
 	timerFD  int
 	fails    string    // the call that fails: "poll" or "timer"
+	wakes    bool      // a wake-up comes in a poll
 	setTo    time.Time // the deadline of the pending timer; zero: there is none
 	woken    bool      // a wake-up has not ended a Wait yet
 	unpolled int       // returns in a row without a poll
@@ -72,6 +79,9 @@ func newSleeps(t *rapid.T) *sleeps {
 	calls := System()
 	failing := func(call func(int, []unix.EpollEvent) (int, error)) func(int, []unix.EpollEvent) (int, error) {
 		return func(fd int, events []unix.EpollEvent) (int, error) {
+			if s.wakes {
+				s.p.Wake()
+			}
 			if s.fails == "poll" {
 				return 0, errOfPoll
 			}
@@ -131,7 +141,15 @@ func (s *sleeps) close(t *rapid.T) {
 
 // sleep makes one call of Wait. Before it, it may make a wake-up, or let the timer or alarm fire.
 func (s *sleeps) sleep(t *rapid.T) {
-	switch rapid.SampledFrom([]string{"", "", "wake", "wake", "wake", "ring"}).Draw(t, "before") {
+	before := rapid.SampledFrom([]string{"", "", "wake", "wake", "wake", "ring"}).Draw(t, "before")
+	fails := rapid.SampledFrom([]string{"", "", "", "poll", "timer"}).Draw(t, "the call that fails")
+	wakes := rapid.IntRange(0, 3).Draw(t, "woken in a poll") == 3
+	s.wait(t, before, fails, wakes, rapid.SampledFrom([]int{0, 1, 2, 3, -1}).Draw(t, "hours until the deadline"))
+}
+
+// wait makes a call of Wait with a deadline in hours; 0: none.
+func (s *sleeps) wait(t *rapid.T, before, fails string, wakes bool, hours int) {
+	switch before {
 	case "wake":
 		s.p.Wake()
 		s.woken = true
@@ -142,25 +160,27 @@ func (s *sleeps) sleep(t *rapid.T) {
 			s.woken = true
 		}
 	}
-	s.fails = rapid.SampledFrom([]string{"", "", "", "poll", "timer"}).Draw(t, "the call that fails")
+	s.fails = fails
 	now := time.Now()
 	if s.clock != nil {
 		now = s.clock.now
 	}
 	var until time.Time
-	if hours := rapid.SampledFrom([]int{0, 1, 2, 3, -1}).Draw(t, "hours until the deadline"); hours != 0 {
+	if hours != 0 {
 		until = now.Add(time.Duration(hours) * time.Hour)
 		if s.clock != nil {
 			until = now.Add(time.Duration(hours)) // so that the pause of a clock that lags is longer
 		}
 	}
-	s.timers = nil
+	s.timers, s.wakes = nil, wakes
 	err := s.p.Wait(until)
+	s.wakes = false
 
 	if late := s.p.lateAlarms(); late > 1 {
 		t.Fatalf("the poller keeps %d alarms whose calls have ended, want 1 at most", late)
 	}
 	polls, parked := s.spec(t, now, until)
+	s.woken = s.woken || wakes && polls && !parked
 	failed := polls && s.fails == "poll"
 	s.fails = ""
 	if failed != errors.Is(err, errOfPoll) || !failed && err != nil {
