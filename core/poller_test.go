@@ -112,15 +112,27 @@ func TestG15APollerThatFailsToClose(t *testing.T) {
 	}
 }
 
-func TestG15WaitAndCloseBothFail(t *testing.T) {
-	errClose := errors.New("cannot close")
-	f := &faulty{Poller: core.NewParkPoller(nil), wait: func() error { return errPoller }, close: func() error { return errClose }}
-	ex := coretest.NewExecutor(t, core.WithPoller(f))
-	coretest.MustExecute(t, ex, func() { f.broken.Store(true) }) // not before, or the loop may refuse the task
-	coretest.AwaitDone(t, ex)
-	if err := ex.Termination().Err(); !errors.Is(err, errPoller) || !errors.Is(err, errClose) {
-		t.Errorf("G15: Err %v, want both errors", err)
-	}
+// G15: Termination.Err joins the errors in the order in which they came: of the loop, of the alarm of the timeout, and of Close.
+func TestG15ErrorsOfTheEndInTheirOrder(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		errClose := errors.New("cannot close")
+		f := &faulty{Poller: core.NewParkPoller(nil), wait: func() error { return errPoller }, close: func() error { return errClose }}
+		ex := coretest.NewExecutor(t, core.WithPoller(f), core.WithClock(slowAlarms{time.Hour: {}})) // Stop panics
+		coretest.MustExecute(t, ex, func() {
+			_, _ = ex.ShutdownGracefully(time.Minute, time.Hour)
+			f.broken.Store(true) // not before, or the loop may refuse the task
+		})
+		coretest.AwaitDone(t, ex)
+		err, _ := ex.Termination().Err().(interface{ Unwrap() []error })
+		if err == nil || len(err.Unwrap()) != 3 {
+			t.Fatalf("G15: Err is %v, want three errors", ex.Termination().Err())
+		}
+		all := err.Unwrap()
+		stop, panicked := errors.AsType[*core.PanicError](all[1])
+		if !errors.Is(all[0], errPoller) || !panicked || stop.Value != "the alarm cannot be stopped" || !errors.Is(all[2], errClose) {
+			t.Errorf("G15: the errors are %q, want those of Wait, of Stop and of Close", all)
+		}
+	})
 }
 
 // A poller may return for no reason at all.
