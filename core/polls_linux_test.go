@@ -133,6 +133,29 @@ func TestPropG13TasksAndTailsBetweenTwoPolls(t *testing.T) {
 	})
 }
 
+// G13: a loop polls at least once in busyTurns turns, also if each turn has a single task, so that the tasks between two polls are few.
+func TestG13TurnsBetweenTwoPolls(t *testing.T) {
+	for name, blocking := range map[string]bool{"netpoll": false, "blocking epoll": true} {
+		var c tally
+		l := countingLoop(t, &c, blocking)
+		left, over := 100*busyTurns, make(chan struct{})
+		var body func()
+		body = func() {
+			c.task()
+			if left--; left == 0 {
+				close(over)
+				return
+			}
+			_ = l.Execute(body) // for the next turn
+		}
+		_ = l.Execute(body)
+		<-over
+		if most := c.most.Load(); most > busyTurns {
+			t.Errorf("G13: %s: %d turns between two polls, want %d or fewer", name, most, busyTurns)
+		}
+	}
+}
+
 // unasleep is a poller whose every Wait finds a wake-up, and new tasks, before it parks.
 type unasleep struct {
 	*epoll.NetpollPoller
