@@ -79,7 +79,6 @@ func (e *Executor) meterSleep() {
 		m.idleFrom = m.now()
 		m.takeSamples(e.tasks.Begun(), m.idleFrom)
 	}
-	e.updateProbeAt()
 }
 
 // meterWakeUp begins samples of a wake-up. Requires mu.

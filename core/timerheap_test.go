@@ -114,6 +114,9 @@ func checkHeap(t *rapid.T, h *timerHeap, oracle sortedTimers, gone []*Timer) {
 		if int(entry.t.index) != i || entry.at != entry.t.at || entry.id != entry.t.id {
 			t.Fatalf("entry %d holds timer %d, which says index %d", i, entry.t.id, entry.t.index)
 		}
+		if parent := h.entries[max(0, i-1)/heapArity]; entry.before(parent) {
+			t.Fatalf("G7: entry %d is before its parent", i)
+		}
 	}
 	for _, timer := range gone {
 		if timer.index != -1 {
