@@ -2,6 +2,8 @@ package tracked_test
 
 import (
 	"context"
+	"errors"
+	"log/slog"
 	"runtime"
 	"sync"
 	"testing"
@@ -27,6 +29,32 @@ func TestGettersBesideEveryCall(t *testing.T) {
 		}
 		<-g.Termination().Done()
 	})
+}
+
+// TestG14ErrBesideTheFirstFailure: goroutines that ask for the error while functions fail get nil at first, and then always the
+// first failure.
+func TestG14ErrBesideTheFirstFailure(t *testing.T) {
+	for range 200 {
+		g := tracked.NewGroup(tracked.WithLogger(slog.New(slog.DiscardHandler)))
+		var askers sync.WaitGroup
+		for range 3 {
+			askers.Go(func() {
+				var first error
+				for first == nil {
+					runtime.Gosched()
+					first = g.Err()
+				}
+				if again := g.Err(); again.Error() != first.Error() {
+					t.Errorf("G14: Err is %v, and was %v", again, first)
+				}
+			})
+		}
+		for _, name := range []string{"one", "two", "three"} {
+			coretest.Must(t, g.Go(name, func(context.Context) error { return errors.New("planned") }))
+		}
+		askers.Wait()
+		_ = g.Close() // the first failure
+	}
 }
 
 // TestFirstCallsOfAZeroGroup: the first calls of a Group that no constructor made may be on two goroutines.
