@@ -28,15 +28,15 @@ type readResult struct {
 }
 
 var (
-	early   = strangeTimeout{errors.New("stream: timeout")}
-	wrapped = fmt.Errorf("stream: %w", os.ErrDeadlineExceeded)
-	dead    = &net.OpError{Op: "read", Net: "tcp", Err: os.NewSyscallError("read", syscall.ETIMEDOUT)} // says Timeout
+	early      = strangeTimeout{errors.New("stream: timeout")}
+	errWrapped = fmt.Errorf("stream: %w", os.ErrDeadlineExceeded)
+	errDead    = &net.OpError{Op: "read", Net: "tcp", Err: os.NewSyscallError("read", syscall.ETIMEDOUT)} // says Timeout
 )
 
 func drawReadResult(t *rapid.T) readResult {
 	return readResult{
 		N:     max(0, rapid.IntRange(-6, 4).Draw(t, "n")),
-		Err:   rapid.SampledFrom([]error{nil, os.ErrDeadlineExceeded, os.ErrDeadlineExceeded, wrapped, early, dead, syscall.ETIMEDOUT, io.EOF, errOfRead}).Draw(t, "err"),
+		Err:   rapid.SampledFrom([]error{nil, os.ErrDeadlineExceeded, os.ErrDeadlineExceeded, errWrapped, early, errDead, syscall.ETIMEDOUT, io.EOF, errOfRead}).Draw(t, "err"),
 		Waits: rapid.Bool().Draw(t, "waits"), Woken: rapid.IntRange(0, 2).Draw(t, "woken") == 0,
 	}
 }
@@ -93,7 +93,7 @@ func (s *polls) read(left time.Duration, asleep bool) {
 		s.pending = false
 	}
 	err := r.Err
-	if err == os.ErrDeadlineExceeded || err == wrapped || err == early && passed {
+	if err == os.ErrDeadlineExceeded || err == errWrapped || err == early && passed {
 		err = nil
 	}
 	if r.N > 0 || err != nil {

@@ -46,7 +46,7 @@ func TestPropManyCallersAtOnce(t *testing.T) {
 				})
 			}
 			wg.Wait()
-			time.Sleep(watch.DefaultInterval / 4) // of the bubble: the task neither begins nor ends as a reading begins
+			time.Sleep(watch.DefaultInterval / 4)                                      // of the bubble: the task neither begins nor ends as a reading begins
 			coretest.MustExecute(t, ex, func() { time.Sleep(150 * time.Millisecond) }) // a reading finds it
 			time.Sleep(time.Second)
 			coretest.Want(t, "the listeners that got a wait", called.Load(), int64(callers*each))
