@@ -177,9 +177,9 @@ func (x *exit) preDrain() {
 	x.preDrainCut = preDrain >= left
 	x.log.log(slog.LevelInfo, "still serving", "for", preDrain)
 	x.manager.extend(preDrain)
-	over := time.After(preDrain)
-	if x.preDrainCut {
-		over = nil // the deadline ends PreDrain, also if both are due at the same instant
+	var over <-chan time.Time
+	if !x.preDrainCut { // otherwise the deadline ends PreDrain, also if both are due at the same instant
+		over = time.After(preDrain)
 	}
 	for started := x.started(); ; started = nil {
 		select {
