@@ -2,7 +2,7 @@ package tcp_test
 
 import (
 	"context"
-	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -23,7 +23,7 @@ func TestDescriptorsOfAServer(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			coretest.CheckLeaks(t)
-			before := openNow(t)
+			before := coretest.Descriptors(t)
 			g := coretest.NewGroup(t, 2, opts...)
 			l, err := tcp.Listen(g, g, "127.0.0.1:0", newEcho)
 			coretest.Must(t, err)
@@ -32,12 +32,10 @@ func TestDescriptorsOfAServer(t *testing.T) {
 			_, err = tcp.DialAsync(context.Background(), g, l.Addr().String(), &recorder{}).Wait(t.Context())
 			coretest.Must(t, err)
 			kinds := map[string]int{}
-			for fd, kind := range openNow(t) {
-				if _, old := before[fd]; old {
-					continue
+			for _, open := range coretest.Descriptors(t) {
+				if !slices.Contains(before, open) {
+					kinds[checkFlags(t, open)]++
 				}
-				kinds[kind]++
-				checkFlags(t, fd, kind)
 			}
 			// Of two loops, a listener, and both ends of three connections; the second end of the last one may not be accepted yet.
 			if kinds["socket"] < 6 || kinds["anon_inode:[eventpoll]"] != 2 || kinds["anon_inode:[timerfd]"] != 2 {
@@ -47,35 +45,24 @@ func TestDescriptorsOfAServer(t *testing.T) {
 	}
 }
 
-func checkFlags(t *testing.T, fd int, kind string) {
+// checkFlags returns the kind of a descriptor of coretest.Descriptors.
+func checkFlags(t *testing.T, open string) (kind string) {
 	t.Helper()
+	number, kind, _ := strings.Cut(open, " ")
+	if strings.HasPrefix(kind, "socket:") {
+		kind = "socket"
+	}
+	fd, err := strconv.Atoi(number)
+	coretest.Must(t, err)
 	flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0)
 	coretest.Must(t, err)
 	status, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0)
 	coretest.Must(t, err)
 	if flags&unix.FD_CLOEXEC == 0 {
-		t.Errorf("a child process inherits descriptor %d, %s", fd, kind)
+		t.Errorf("a child process inherits descriptor %s", open)
 	}
 	if status&unix.O_NONBLOCK == 0 && (kind == "socket" || kind == "anon_inode:[eventfd]") {
-		t.Errorf("descriptor %d, %s, blocks", fd, kind)
+		t.Errorf("descriptor %s blocks", open)
 	}
-}
-
-// openNow returns the kind of each descriptor that is open.
-func openNow(t *testing.T) map[int]string {
-	t.Helper()
-	entries, err := os.ReadDir("/proc/self/fd")
-	coretest.Must(t, err)
-	all := map[int]string{}
-	for _, e := range entries {
-		fd, err := strconv.Atoi(e.Name())
-		coretest.Must(t, err)
-		if kind, err := os.Readlink("/proc/self/fd/" + e.Name()); err == nil { // the descriptor of the directory is closed by now
-			all[fd] = kind
-			if strings.HasPrefix(kind, "socket:") {
-				all[fd] = "socket"
-			}
-		}
-	}
-	return all
+	return kind
 }
