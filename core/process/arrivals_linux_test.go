@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"eventide/core/internal/coretest"
 )
 
 // heldUp is a listener whose connections stay in the kernel's queue until the gate opens.
@@ -105,6 +107,20 @@ func listen(t *testing.T, multipath bool) net.Listener {
 	return l
 }
 
+// connected returns both ends of a TCP connection.
+func connected(t *testing.T) (client, server net.Conn) {
+	t.Helper()
+	l := listen(t, false)
+	defer l.Close()
+	client, err := net.Dial("tcp", l.Addr().String())
+	coretest.Must(t, err)
+	t.Cleanup(func() { client.Close() })
+	server, err = l.Accept()
+	coretest.Must(t, err)
+	t.Cleanup(func() { server.Close() })
+	return client, server
+}
+
 // none reports no unread request.
 func none() bool { return false }
 
@@ -155,18 +171,7 @@ func TestHTTPWaitsForRequestsThatNobodyHasRead(t *testing.T) {
 // TestHTTPDoesNotWaitForASilentConnection: a connection that has sent nothing loses nothing. The
 // step closes it as srv.Shutdown does, and the silence does not delay the close of the listener.
 func TestHTTPDoesNotWaitForASilentConnection(t *testing.T) {
-	l := listen(t, false)
-	defer l.Close()
-	silent, err := net.Dial("tcp", l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer silent.Close()
-	c, err := l.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
+	silent, c := connected(t)
 	h := &httpServer{fresh: map[net.Conn]time.Time{}, hijacked: map[net.Conn]bool{}}
 	h.moved(c, http.StateNew)
 	if later := time.Now().Add(time.Hour); h.unread(later) {

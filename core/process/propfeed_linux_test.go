@@ -96,7 +96,7 @@ func TestPropFeed(t *testing.T) {
 	})
 }
 
-// untilTheEnd receives what a service manager hears before "the end".
+// untilTheEnd returns what a service manager receives before "the end".
 func untilTheEnd(conn *net.UnixConn) <-chan []string {
 	received := make(chan []string, 1)
 	go func() {

@@ -3,7 +3,6 @@ package process
 import (
 	"crypto/tls"
 	"flag"
-	"net"
 	"slices"
 	"testing"
 
@@ -46,16 +45,10 @@ func TestPropFilterOfArrivals(t *testing.T) {
 
 // TestSentNothingLooksBelowTLS: a TLS connection has sent nothing until a byte of its client has arrived.
 func TestSentNothingLooksBelowTLS(t *testing.T) {
-	l := listen(t, false)
-	client, err := net.Dial("tcp", l.Addr().String())
-	coretest.Must(t, err)
-	defer client.Close()
-	server, err := l.Accept()
-	coretest.Must(t, err)
-	defer server.Close()
+	client, server := connected(t)
 	secure := tls.Server(server, &tls.Config{})
 	coretest.Want(t, "nothing was sent before the first byte", sentNothing(secure), true)
-	_, err = client.Write([]byte{22})
+	_, err := client.Write([]byte{22})
 	coretest.Must(t, err)
 	coretest.Until(t, "the byte to arrive", func() bool { return !sentNothing(secure) })
 }

@@ -41,8 +41,8 @@ func TestSystemdExtendsUntilTheDeadlineAtMost(t *testing.T) {
 	}
 }
 
-// TestSystemdHearsOfAStepBeforeItBegins: the service manager receives the time of a step before the step is called.
-func TestSystemdHearsOfAStepBeforeItBegins(t *testing.T) {
+// TestSystemdKnowsAStepBeforeItBegins: the service manager receives the time of a step before the step is called.
+func TestSystemdKnowsAStepBeforeItBegins(t *testing.T) {
 	conn := manager(t, "@eventide-"+rand.Text())
 	address := "@" + strings.TrimPrefix(conn.LocalAddr().String(), "@")
 	t.Setenv("NOTIFY_SOCKET", address)
