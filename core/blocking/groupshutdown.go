@@ -43,9 +43,9 @@ func (g *Group) Shutdown() *core.Termination {
 	return g.term
 }
 
-// begin calls shutDown for every executor. No executor is made after g.shutDown was set, so
-// that none is missed.
-func (g *Group) begin(shutDown func(*core.EventLoop)) {
+// begin calls end for every executor. No executor is made after shutDown was set, so that none
+// is missed.
+func (g *Group) begin(end func(*core.EventLoop)) {
 	g.mu.Lock()
 	g.shutDown = true
 	services := g.services
@@ -59,7 +59,7 @@ func (g *Group) begin(shutDown func(*core.EventLoop)) {
 		_ = s.ln.Close()
 	}
 	for _, c := range g.snapshot() {
-		shutDown(c.loop)
+		end(c.loop)
 	}
 	g.completeIfEnded()
 }

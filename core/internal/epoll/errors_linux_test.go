@@ -21,11 +21,13 @@ func wantText(t *testing.T, err error, text string) {
 	}
 }
 
+// number is above each limit of a process that the tests run in, so it is not open.
+const number = 1 << 20
+
 const notOpen = "it is not open, want one that nothing else in the process has closed: bad file descriptor"
 
 // TestSetThatIsNotOpen: if the epoll set of a poller has no open descriptor, each call names the descriptor, and what was expected.
 func TestSetThatIsNotOpen(t *testing.T) {
-	const number = 1 << 20 // above each limit of a process that the tests run in
 	calls := epoll.System()
 	calls.Create = func() (int, error) { return number, nil }
 	_, err := epoll.NewNetpoll(nil, 0, calls)
@@ -43,7 +45,6 @@ func TestErrorsOfControl(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer p.Close()
-	const number = 1 << 20 // above each limit of a process that the tests run in
 	for doing, err := range map[string]error{
 		"add": p.Add(number, poll.Readable, 1<<32), "modify": p.Modify(number, poll.Readable, 1<<32), "remove": p.Remove(number),
 	} {
