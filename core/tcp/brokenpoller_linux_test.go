@@ -11,6 +11,8 @@ import (
 	"eventide/core"
 	"eventide/core/internal/coretest"
 	"eventide/core/tcp"
+
+	"golang.org/x/sys/unix"
 )
 
 // clingy is a poller that reports every descriptor as ready when it is woken, and,
@@ -154,4 +156,35 @@ func TestG22APollerThatPanicsInThePauseOfAListener(t *testing.T) {
 	loop.Shutdown()
 	coretest.AwaitErr(t, "the end of the listener", l.CloseFuture())
 	coretest.Await(t, "the end of the loop", loop.Termination().Done())
+}
+
+// lateRemovals is a poller that writes down which descriptors were closed already when it had to drop them.
+type lateRemovals struct {
+	*clingy
+	removed int
+	late    []int // both touched by the loop alone
+}
+
+func (p *lateRemovals) Remove(fd int) error {
+	p.removed++
+	if _, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err != nil {
+		p.late = append(p.late, fd)
+	}
+	return p.clingy.Remove(fd)
+}
+
+// TestG22ThePollerForgetsAListenerFirst: the poller drops the socket of a listener before it closes, because the kernel can give
+// its number to another file at once.
+func TestG22ThePollerForgetsAListenerFirst(t *testing.T) {
+	coretest.CheckLeaks(t)
+	p := &lateRemovals{clingy: newClingy()}
+	loop, err := core.NewEventLoop(core.WithPoller(p))
+	coretest.Must(t, err)
+	l, err := tcp.ListenOn(loop, "127.0.0.1:0", newEcho)
+	coretest.Must(t, err)
+	coretest.AwaitErr(t, "the close", l.Close())
+	<-loop.Shutdown().Done()
+	if p.removed != 1 || len(p.late) != 0 {
+		t.Errorf("G22: the poller dropped %d descriptors, want 1; of these %v were closed already, want none", p.removed, p.late)
+	}
 }

@@ -100,7 +100,12 @@ func (e *rareState) stopTimers() {
 	if e.acks != nil {
 		e.acks.Stop()
 	}
-	if e.idle != nil {
+	e.stopIdle()
+}
+
+// stopIdle stops the timers of the idle timeouts. e may be nil.
+func (e *rareState) stopIdle() {
+	if e != nil && e.idle != nil {
 		e.idle.stop()
 	}
 }

@@ -271,6 +271,7 @@ func (s *loopSide) Abort(cause error) { (*Channel)(s).closeNow(cause, false) }
 // Loop only.
 func (c *Channel) startLinger() {
 	c.rareState().stop = time.Now().Add(c.cfg.linger)
+	c.rare.stopIdle()
 	defer c.endOutputAndLinger() // also if Modify panics
 	_ = c.reg.Modify(0)
 }

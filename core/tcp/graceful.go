@@ -113,9 +113,7 @@ func (c *Channel) drain(cause error) {
 		c.writable.Store(false)
 	}
 	c.mu.Unlock()
-	if w := c.idleWatch(); w != nil {
-		w.stop()
-	}
+	c.rare.stopIdle()
 	c.finishing, c.rareState().drainedFor = !held, cause
 	c.flush()
 	// Discard input from now on, also that of a pause: a peer that writes before it reads would
@@ -162,11 +160,12 @@ func (c *Channel) CloseOutput() *core.Future[struct{}] {
 }
 
 func (c *Channel) closeOutput() {
-	c.finishing = true
-	c.flush()
 	if c.outputShut { // a graceful close has shut it down before this future existed
 		c.completeOutput()
+		return
 	}
+	c.finishing = true
+	c.flush()
 }
 
 // completeOutput completes the future of CloseOutput, if there is one.

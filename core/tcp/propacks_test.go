@@ -24,8 +24,9 @@ import (
 // WithLinger, until its time is over. The channel checks for both after delays that double from 1 ms to 16 ms, and each check
 // also finds a broken connection. The end counts as drained if the bytes were acknowledged before it; at the peer's end, only if no
 // reset follows. A broken connection is the cause if the end of the output fails. No idle timeout passes meanwhile. The earliest
-// deadline of CloseGracefully ends a graceful close, but no close with WithLinger, which a further Close does not extend. The
-// poller does not watch the socket while the channel lingers, nor when the socket closes.
+// deadline of CloseGracefully ends a graceful close, but no close with WithLinger, which a further Close does not extend. No
+// timer of an idle timeout is left, which a shutdown would count as activity. The poller does not watch the socket while the
+// channel lingers, nor when the socket closes.
 func TestPropG23CloseAwaitsAcknowledgements(t *testing.T) {
 	checkInBubbles(t, func(r *rapid.T) func(t *testing.T) string {
 		e := drawAckEnd(r)
@@ -270,6 +271,8 @@ func (e ackEnd) run(t *testing.T) string {
 			}
 		})
 	}
+	var timers atomic.Int64
+	time.AfterFunc(1, func() { timers.Store(loop.Stats().Timers) })
 	<-ch.CloseFuture().Done()
 	want := e.spec()
 	got := ackOutcome{took: time.Since(s.begin), cause: ch.CloseCause(), graceful: coretest.AwaitErr(t, "it", ch.CloseGracefully(time.Time{}))}
@@ -287,6 +290,9 @@ func (e ackEnd) run(t *testing.T) string {
 	}
 	if s.watched.Load() {
 		return "the poller watches the socket of a channel that lingers, or a socket that closes"
+	}
+	if n := max(timers.Load(), loop.Stats().Timers); n > 0 {
+		return fmt.Sprintf("%d idle timers are left on the loop, want none: each would count as activity of a shutdown", n)
 	}
 	if n := idle.Load(); n > 0 {
 		return fmt.Sprintf("Idle was called %d times, want none after the end has begun", n)

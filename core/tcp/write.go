@@ -1,8 +1,6 @@
 package tcp
 
 import (
-	"errors"
-
 	"eventide/core"
 )
 
@@ -97,7 +95,7 @@ func (c *Channel) countRefused(err error) bool {
 		if o := c.observers; o != nil && (o.graceful != nil || o.close != nil || o.output != nil) {
 			return false // the user has closed the channel or its output
 		}
-	} else if !errors.Is(c.failure, core.ErrShutdown) && !errors.Is(c.failure, core.ErrShutdownTimeout) {
+	} else if c.failure != core.ErrShutdown && c.failure != core.ErrShutdownTimeout {
 		return false
 	}
 	c.observe().refused++
