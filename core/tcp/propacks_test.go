@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/netip"
+	"slices"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -63,11 +64,15 @@ func drawAckEnd(t *rapid.T) ackEnd {
 		linger:    rapid.SampledFrom([]time.Duration{-1, 0, time.Nanosecond, 10 * time.Millisecond, 50 * time.Millisecond, 2 * time.Second}).Draw(t, "linger"),
 		acked:     at("acknowledged"),
 		broken:    rapid.SampledFrom([]time.Duration{never, never, 0, 2 * time.Millisecond, 40 * time.Millisecond}).Draw(t, "broken"),
-		then:      rapid.SampledFrom([]time.Duration{never, never, 4 * time.Millisecond, 20 * time.Millisecond}).Draw(t, "Close behind it"),
+		then:      rapid.SampledFrom([]time.Duration{never, 4 * time.Millisecond, 20 * time.Millisecond}).Draw(t, "Close behind it"),
 		shutFails: rapid.SampledFrom([]bool{false, false, false, true}).Draw(t, "the end of the output fails"),
 	}
 	if e.how == "Close" || e.how == "the peer's end" {
 		e.then = never
+	}
+	if e.then < never { // mostly a Close that comes before the end and lingers
+		e.linger = rapid.SampledFrom([]time.Duration{2 * time.Second, 50 * time.Millisecond, 10 * time.Millisecond, -1}).Draw(t, "linger of the Close")
+		e.acked = e.then + rapid.SampledFrom([]time.Duration{3 * time.Millisecond, 80 * time.Millisecond, never, -time.Millisecond}).Draw(t, "acknowledged after it")
 	}
 	for i := range e.deadlines {
 		e.deadlines[i] = rapid.SampledFrom([]time.Duration{never, 5 * time.Millisecond, 25 * time.Millisecond}).Draw(t, "deadline")
@@ -92,7 +97,8 @@ type ackSocket struct {
 	ended   atomic.Bool // the peer has ended its side
 	watched atomic.Bool // the poller watched the socket of a channel that lingers, or when it closed
 	closed  atomic.Bool
-	closes  []bool // for each call of Close: whether it is a reset
+	closes  []bool          // for each call of Close: whether it is a reset
+	checks  []time.Duration // when the channel asked for the bytes that are not acknowledged
 }
 
 // isWatched reports whether the poller watches the socket.
@@ -122,6 +128,7 @@ func (s *ackSocket) ShutdownWrite() error {
 }
 
 func (s *ackSocket) Unacknowledged() int {
+	s.checks = append(s.checks, time.Since(s.begin))
 	if time.Since(s.begin) >= s.acked {
 		return 0
 	}
@@ -151,6 +158,7 @@ type ackOutcome struct {
 	graceful error // of the future of CloseGracefully, which is also called after the close
 	drained  bool
 	reset    bool
+	checks   []time.Duration // of the acknowledgements
 }
 
 // spec returns the outcome.
@@ -159,10 +167,11 @@ func (e ackEnd) spec() ackOutcome {
 	clean := false // the end counts as drained
 	switch e.how {
 	case "Close":
-		o.took = e.await(0, new(time.Duration), e.lingerEnd(0), 10*never)
+		o.took = e.await(&o, 0, new(time.Duration), e.lingerEnd(0), 10*never)
 	case "the peer's end":
+		e.check(&o, 0) // whether it counts as drained
 		o.cause, clean = io.EOF, e.acked == 0 && e.broken > 0 && e.linger != 0
-		o.took = e.await(0, new(time.Duration), e.lingerEnd(0), 10*never)
+		o.took = e.await(&o, 0, new(time.Duration), e.lingerEnd(0), 10*never)
 	default:
 		if e.how == "ShutdownGracefully" {
 			o.cause = core.ErrShutdown
@@ -182,7 +191,7 @@ func (e ackEnd) spec() ackOutcome {
 		if cut == never {
 			cut = 10 * never
 		}
-		o.took = e.await(0, &delay, 10*never, cut)
+		o.took = e.await(&o, 0, &delay, 10*never, cut)
 		clean = e.acked <= o.took && e.broken > o.took
 		switch {
 		case o.took < cut:
@@ -190,7 +199,7 @@ func (e ackEnd) spec() ackOutcome {
 			o.cause, clean = tcp.ErrCloseDeadline, false
 		default: // Close was called before the graceful close was over
 			o.cause, clean = nil, false
-			o.took = e.await(e.then, &delay, e.lingerEnd(e.then), 10*never)
+			o.took = e.await(&o, e.then, &delay, e.lingerEnd(e.then), 10*never)
 		}
 	}
 	o.drained = clean
@@ -213,15 +222,26 @@ func (e ackEnd) lingerEnd(begin time.Duration) time.Duration {
 }
 
 // await returns when a wait for acknowledgements that begins at at is over, or cut if it is not over before cut.
-func (e ackEnd) await(at time.Duration, delay *time.Duration, end, cut time.Duration) time.Duration {
+func (e ackEnd) await(o *ackOutcome, at time.Duration, delay *time.Duration, end, cut time.Duration) time.Duration {
+	if end > at { // otherwise the channel closes at once
+		e.check(o, at)
+	}
 	for e.acked > at && e.broken > at && end > at {
 		*delay = min(max(2**delay, time.Millisecond), 16*time.Millisecond)
 		at += min(*delay, end-at)
 		if at >= cut {
 			return cut
 		}
+		e.check(o, at)
 	}
 	return at
+}
+
+// check counts a check at at. It does not reach the bytes of a broken connection.
+func (e ackEnd) check(o *ackOutcome, at time.Duration) {
+	if at < e.broken {
+		o.checks = append(o.checks, at)
+	}
 }
 
 // run ends a channel, and describes the difference from the specification, if there is one.
@@ -280,12 +300,12 @@ func (e ackEnd) run(t *testing.T) string {
 	if len(s.closes) != 1 {
 		return fmt.Sprintf("%d calls of Close of the socket, want 1", len(s.closes))
 	}
-	got.reset = s.closes[0]
+	got.reset, got.checks = s.closes[0], s.checks
 	if got.drained = want.drained; e.how == "ShutdownGracefully" {
 		got.drained = coretest.AwaitDone(t, loop).ChannelsDrained == 1
 	}
 	same := func(a, b error) bool { return a == b || b != nil && errors.Is(a, b) }
-	if got.took != want.took || !same(got.cause, want.cause) || !same(got.graceful, want.graceful) || got.reset != want.reset || got.drained != want.drained {
+	if got.took != want.took || !same(got.cause, want.cause) || !same(got.graceful, want.graceful) || got.reset != want.reset || got.drained != want.drained || !slices.Equal(got.checks, want.checks) {
 		return fmt.Sprintf("got %+v, want %+v", got, want)
 	}
 	if s.watched.Load() {
