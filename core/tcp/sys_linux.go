@@ -190,16 +190,15 @@ func isListenerError(errno syscall.Errno) bool {
 }
 
 // sysListen returns a listening socket. An invalid addr, and the unspecified address of
-// either family, mean every local address of all families that the system has. As in
-// package net, only a specific IPv6 address makes the socket IPv6-only.
+// either family, mean every local address of all families that the system has.
 func sysListen(c *config, addr netip.AddrPort) (fd int, err error) {
 	ip := addr.Addr().WithZone("")
 	if ip.IsValid() && !ip.IsUnspecified() {
-		return listenOn(c, addr, false)
+		return listenOn(c, addr)
 	}
-	fd, err = listenOn(c, netip.AddrPortFrom(netip.IPv6Unspecified(), addr.Port()), true)
+	fd, err = listenOn(c, netip.AddrPortFrom(netip.IPv6Unspecified(), addr.Port()))
 	if noIPv6(err) && !ip.Is6() {
-		return listenOn(c, netip.AddrPortFrom(netip.IPv4Unspecified(), addr.Port()), false)
+		return listenOn(c, netip.AddrPortFrom(netip.IPv4Unspecified(), addr.Port()))
 	}
 	return fd, err
 }
@@ -212,7 +211,7 @@ func noIPv6(err error) bool {
 	return errors.Is(err, unix.EAFNOSUPPORT) || errors.Is(err, unix.EPROTONOSUPPORT) || errors.Is(err, unix.EADDRNOTAVAIL)
 }
 
-func listenOn(c *config, addr netip.AddrPort, both bool) (fd int, err error) {
+func listenOn(c *config, addr netip.AddrPort) (fd int, err error) {
 	fd, err = newSocket(addr.Addr())
 	if err != nil {
 		return -1, err
@@ -230,11 +229,8 @@ func listenOn(c *config, addr netip.AddrPort, both bool) (fd int, err error) {
 		set(unix.SOL_SOCKET, unix.SO_REUSEPORT, 1)
 	}
 	if addr.Addr().Is6() {
-		only := 1
-		if both {
-			only = 0
-		}
-		set(unix.IPPROTO_IPV6, unix.IPV6_V6ONLY, only)
+		// The default is a setting of the system. The bind to a specific address overrides both.
+		set(unix.IPPROTO_IPV6, unix.IPV6_V6ONLY, 0)
 	}
 	setBuffers(c, set)
 	if err == nil {

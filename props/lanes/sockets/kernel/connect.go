@@ -50,6 +50,9 @@ func (s *socket) bind(to netip.AddrPort) syscall.Errno {
 		}
 	}
 	s.local = to
+	if to.Addr().Is6() && !to.Addr().IsUnspecified() {
+		s.onlyIPv6 = true // inet6_bind
+	}
 	return 0
 }
 

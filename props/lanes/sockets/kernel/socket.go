@@ -53,7 +53,7 @@ type socket struct {
 	recvBuffer   int
 	options      map[[2]int]int // without effect on the model, by level and name
 	reusePort    bool
-	onlyIPv6     bool
+	onlyIPv6     bool // as if net.ipv6.bindv6only were set, so that a listener for both families must say so
 	backlog      int
 	queue        []*socket // established, not accepted
 	multipath    bool      // of a listener: it is a socket of MPTCP
@@ -70,7 +70,7 @@ type socket struct {
 }
 
 func (k *Kernel) newSocket(family int, ours bool) *socket {
-	return &socket{k: k, family: family, ours: ours, state: closed, sendBuffer: k.cfg.Send, recvBuffer: k.cfg.Receive}
+	return &socket{k: k, family: family, ours: ours, state: closed, sendBuffer: k.cfg.Send, recvBuffer: k.cfg.Receive, onlyIPv6: family == unix.AF_INET6}
 }
 
 // connected reports whether the handshake has ended and the connection has not.
