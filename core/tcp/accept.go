@@ -44,7 +44,7 @@ func (l *Listener) afterAccept(err error) {
 	}
 }
 
-// accept takes at most n connections from the kernel and hands them to workers. An error
+// accept takes at most n connections, n > 0, from the kernel and hands them to workers. An error
 // means that it cannot continue now, though there may be more connections: accept(2) failed
 // for a reason that does not concern one connection only, or a worker returned
 // core.ErrQueueFull. The rest stays in the kernel's backlog, where peers can wait. (Netty
@@ -93,7 +93,7 @@ func (l *Listener) acceptSome(n int) error {
 			return os.NewSyscallError("accept", errno)
 		}
 	}
-	if !some && last != 0 { // n failed connections in a row: the error may be a lasting one
+	if !some { // n failed connections in a row: the error may be a lasting one
 		return os.NewSyscallError("accept", last)
 	}
 	return nil
