@@ -2,6 +2,7 @@ package tracked
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,11 +13,12 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestPropG11RunningBeforeTheContextEnds: the report of a timeout shows where the functions were before their context ended:
-// afterwards they go on, and their stacks no longer show what they waited for (G11).
+// TestPropG11RunningBeforeTheContextEnds: the report of a timeout shows where the functions were before their context ended,
+// and before the close refused the calls of Go that waited in a function: afterwards they go on, and their stacks no longer show
+// what they waited for (G11).
 func TestPropG11RunningBeforeTheContextEnds(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		functions := rapid.IntRange(1, 4).Draw(rt, "functions")
+		functions, callers := rapid.IntRange(1, 4).Draw(rt, "functions"), rapid.IntRange(1, 4).Draw(rt, "functions that call Go")
 		timeout := time.Duration(rapid.IntRange(0, 1).Draw(rt, "minutes")) * time.Minute
 		text := ""
 		var w coretest.Waiting
@@ -26,6 +28,16 @@ func TestPropG11RunningBeforeTheContextEnds(t *testing.T) {
 			for range functions {
 				coretest.Must(t, g.Go("waits", func(ctx context.Context) error { w.Run(ctx); return nil }))
 			}
+			g.SetLimit(functions + callers)
+			full := make(chan struct{})
+			for range callers {
+				coretest.Must(t, g.Go("calls", func(context.Context) error {
+					<-full
+					coretest.WantErr(t, "G5: the call that waited at the timeout", g.Go("refused", sleep(0)), core.ErrShutdownTimeout)
+					return nil
+				}))
+			}
+			close(full)
 			synctest.Wait()
 			term, err := g.ShutdownGracefully(0, timeout)
 			coretest.Must(t, err)
@@ -38,6 +50,12 @@ func TestPropG11RunningBeforeTheContextEnds(t *testing.T) {
 		})
 		if !w.Waits(text) || w.IsPast(text) {
 			rt.Fatalf("G11: a timeout after %v: the text is not that of functions that wait for their context:\n%s", timeout, text)
+		}
+		if n := strings.Count(text, "tracked.(*Group).Go("); n != callers {
+			rt.Fatalf("G11: a timeout after %v: the text shows %d functions in a call of Go, want %d:\n%s", timeout, n, callers, text)
+		}
+		if n := strings.Count(text, " [chan receive"); n != functions+callers {
+			rt.Fatalf("G11: a timeout after %v: the text shows %d functions that wait, want %d:\n%s", timeout, n, functions+callers, text)
 		}
 	})
 }

@@ -174,12 +174,12 @@ func (g *Group) close(cause error) {
 	s := &g.shutdown
 	g.state, s.cause, s.timedOut = core.StateShutdown, cause, cause == core.ErrShutdownTimeout
 	g.stopQuiet()
-	if s.deadline != nil {
-		s.deadline.Stop() // if it has fired, its function finds the state changed
+	if s.timedOut {
+		s.stillRan = g.stillRunning() // before a function continues: one that waits in Go, or for its context
 	}
 	g.refuseWaiting()
-	if s.timedOut {
-		s.stillRan = g.stillRunning() // before the context ends, because a function may return then
+	if s.deadline != nil {
+		s.deadline.Stop() // if it has fired, its function finds the state changed
 	}
 	g.closeContext(cause)
 }
