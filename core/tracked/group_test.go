@@ -241,8 +241,9 @@ func TestLimitZero(t *testing.T) {
 func TestFunctions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var g Group
-		if got := g.Running(); got != "" {
-			t.Errorf("got %q, want nothing", got)
+		text := ""
+		if n := coretest.Allocated(func() { text = g.Running() }); text != "" || n > mostStacks/2 {
+			t.Errorf("Running of no function is %q, and has allocated %d bytes, want no text and no dump of all stacks", text, n)
 		}
 		start := time.Now()
 		for _, name := range []string{"first", "second"} {

@@ -58,23 +58,35 @@ func TestG14LoggerPanics(t *testing.T) {
 // TestLoggerReadsTheGroup: no record is written with the lock of the group held, so a logger may read
 // the group.
 func TestLoggerReadsTheGroup(t *testing.T) {
-	for name, timeout := range map[string]time.Duration{"a timeout": time.Millisecond, "a timeout of 0": 0} {
+	for name, tc := range map[string]struct {
+		f       func(context.Context) error
+		timeout time.Duration
+		opts    []Option
+	}{
+		"a timeout":                    {sleep(time.Minute), time.Second, nil},
+		"a timeout of 0":               {sleep(time.Minute), 0, nil},
+		"a failed function":            {panics, time.Minute, nil},
+		"an error handler that panics": {panics, time.Minute, []Option{WithErrorHandler(func(string, error) { panic("handler") })}},
+	} {
 		t.Run(name, func(t *testing.T) {
-			var g *Group
-			logged := make(chan struct{})
-			g = NewGroup(WithLogger(coretest.OnMessage(func() {
-				read := make(chan int, 1)
-				go func() { read <- len(g.Functions()) }()
-				coretest.Await(t, "Functions, which the logger calls", read)
-				close(logged)
-			})))
-			release := make(chan struct{})
-			coretest.Must(t, g.Go("one", func(context.Context) error { <-release; return nil }))
-			_, err := g.ShutdownGracefully(0, timeout)
-			coretest.Must(t, err)
-			coretest.Await(t, "the message that the timeout has passed", logged)
-			close(release)
-			coretest.AwaitDone(t, g)
+			synctest.Test(t, func(t *testing.T) {
+				var g *Group
+				records := 0
+				g = NewGroup(append(tc.opts, WithLogger(coretest.OnMessage(func() {
+					records++
+					if !g.mu.TryLock() { // no other goroutine uses the group at this time
+						t.Error("the logger is called with the lock held, want a logger that may call State")
+						return
+					}
+					g.mu.Unlock()
+				})))...)
+				coretest.Must(t, g.Go("one", tc.f))
+				synctest.Wait()
+				_, err := g.ShutdownGracefully(0, tc.timeout)
+				coretest.Must(t, err)
+				<-g.Termination().Done()
+				coretest.Want(t, "records", records, 1)
+			})
 		})
 	}
 }
