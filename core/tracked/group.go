@@ -196,7 +196,6 @@ func (g *Group) ShutdownContext() context.Context {
 // *core.PanicError, a Goexit as core.ErrGoexit. After the end, Termination().Err returns
 // the same error.
 func (g *Group) Err() error {
-	g.init()
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.failure()

@@ -51,8 +51,8 @@ func (g *Group) accept(f *function) {
 func (g *Group) acceptWaiting() {
 	for len(g.waiting) > 0 && g.belowLimit() {
 		w := g.waiting[0]
-		g.waiting = g.waiting[1:]
 		g.accept(w.f)
+		g.waiting = g.waiting[1:]
 		close(w.over)
 	}
 }
