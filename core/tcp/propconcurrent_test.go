@@ -3,6 +3,7 @@ package tcp_test
 import (
 	"fmt"
 	"net/netip"
+	"runtime"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -17,17 +18,22 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestPropG22ConcurrentCalls makes calls of two channels of a loop on several goroutines and on the loop at the same time. With the race
+// TestPropG22ConcurrentCalls makes calls of one or two channels of a loop on several goroutines and on the loop at the same time. With the race
 // detector it finds each access without the lock. The peer gets the bytes of each goroutine in the order of its writes, and
 // none is missing in between. The futures of the writes say which bytes the kernel has taken, and each future completes.
 func TestPropG22ConcurrentCalls(t *testing.T) {
 	checkInBubbles(t, func(r *rapid.T) func(t *testing.T) string {
-		p := &concurrentProgram{linger: rapid.SampledFrom([]time.Duration{-1, 0, time.Second}).Draw(r, "linger")}
+		p := &concurrentProgram{
+			linger:   rapid.SampledFrom([]time.Duration{-1, 0, time.Second}).Draw(r, "linger"),
+			channels: rapid.IntRange(1, 2).Draw(r, "channels"),
+			held:     rapid.Bool().Draw(r, "the channels are held"),
+		}
+		most := rapid.SampledFrom([]int{1, 2, 6}).Draw(r, "calls of each goroutine at most")
 		for range rapid.IntRange(2, 4).Draw(r, "goroutines") {
 			calls := rapid.SliceOfN(rapid.SampledFrom([]string{
 				"Write", "WriteAndFlush", "Write", "WriteAndFlush", "Flush", "getters", "CloseFuture", "future", "Hold", "release", "pause",
 				"input", "room", "full", "CloseOutput", "CloseGracefully", "Close",
-			}), 1, 6).Draw(r, "calls")
+			}), 1, most).Draw(r, "calls")
 			p.calls = append(p.calls, calls)
 		}
 		if rapid.Bool().Draw(r, "the first goroutine closes the channel while it holds it") {
@@ -35,8 +41,10 @@ func TestPropG22ConcurrentCalls(t *testing.T) {
 		}
 		p.onLoop = rapid.Bool().Draw(r, "the first calls are on the loop")
 		return func(t *testing.T) string {
-			if wrong := p.run(t); wrong != "" {
-				return fmt.Sprintf("G22: %s: %+v", wrong, p)
+			for range 4 { // goroutines meet by chance
+				if wrong := p.run(t); wrong != "" {
+					return fmt.Sprintf("G22: %s: %+v", wrong, p)
+				}
 			}
 			return ""
 		}
@@ -45,9 +53,11 @@ func TestPropG22ConcurrentCalls(t *testing.T) {
 
 // concurrentProgram are the calls of each goroutine.
 type concurrentProgram struct {
-	linger time.Duration // of WithLinger; negative: none
-	calls  [][]string
-	onLoop bool // the first goroutine is the loop
+	linger   time.Duration // of WithLinger; negative: none
+	channels int           // which share the chunks of their buffers
+	held     bool          // by a call of Hold before the others
+	calls    [][]string
+	onLoop   bool // the first goroutine is the loop
 }
 
 // caller is a goroutine that makes calls.
@@ -74,32 +84,42 @@ func (p *concurrentProgram) run(t *testing.T) string {
 	var channels []*tcp.Channel
 	var sockets []*openSocket
 	var releases []func()
-	for range 2 { // which share the chunks of their buffers
+	for range p.channels {
 		s := &openSocket{d: m.Open()}
 		ch, err := tcp.Embed(loop, s, tcp.HandlerBase{}, opts...).Wait(t.Context())
 		coretest.Must(t, err)
-		release, err := ch.Hold()
-		coretest.Must(t, err)
+		release := func() {}
+		if p.held {
+			release, err = ch.Hold()
+			coretest.Must(t, err)
+		}
 		channels, sockets, releases = append(channels, ch), append(sockets, s), append(releases, release)
 	}
-	begin, end := make(chan struct{}), make(chan struct{})
+	var arrived atomic.Int32
+	begin := func() { // on each goroutine: they spin, because goroutines that a channel wakes begin one after the other
+		arrived.Add(1)
+		for int(arrived.Load()) < len(p.calls) {
+			runtime.Gosched()
+		}
+	}
+	end := make(chan struct{})
 	var callers []*caller
 	for i, calls := range p.calls {
-		c := &caller{id: byte(i), s: sockets[i%2], ch: channels[i%2], releases: []func(){releases[i%2]}}
+		c := &caller{id: byte(i), s: sockets[i%p.channels], ch: channels[i%p.channels], releases: []func(){releases[i%p.channels]}}
 		callers = append(callers, c)
 		body := func() {
 			defer func() { end <- struct{}{} }()
+			begin()
 			for _, call := range calls {
 				c.call(call)
 			}
 		}
 		if i == 0 && p.onLoop {
-			coretest.Must(t, loop.Execute(func() { <-begin; body() }))
+			coretest.Must(t, loop.Execute(body))
 		} else {
-			go func() { <-begin; body() }()
+			go body()
 		}
 	}
-	close(begin)
 	for range callers {
 		<-end
 	}
@@ -109,7 +129,7 @@ func (p *concurrentProgram) run(t *testing.T) string {
 	}
 	synctest.Wait()
 	for i, s := range sockets {
-		if wrong := wrongOf(callers, i, s.received); wrong != "" {
+		if wrong := wrongOf(callers, i, p.channels, s.received); wrong != "" {
 			return wrong
 		}
 	}
@@ -167,17 +187,17 @@ func (c *caller) call(what string) {
 }
 
 // wrongOf compares the futures of a channel with what its peer has received.
-func wrongOf(callers []*caller, socket int, received []byte) string {
+func wrongOf(callers []*caller, socket, sockets int, received []byte) string {
 	got := make([]byte, len(callers)) // bytes of each goroutine, and so the number of its next
 	for ; len(received) >= 2; received = received[2:] {
 		id, number := received[0], received[1]
-		if int(id) >= len(callers) || int(id)%2 != socket || number != got[id] {
+		if int(id) >= len(callers) || int(id)%sockets != socket || number != got[id] {
 			return fmt.Sprintf("the peer got write %d of goroutine %d, want write %d", number, id, got[id])
 		}
 		got[id]++
 	}
 	for i, c := range callers {
-		if i%2 != socket {
+		if i%sockets != socket {
 			continue
 		}
 		for number, w := range c.writes {
