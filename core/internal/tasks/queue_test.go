@@ -55,10 +55,14 @@ func TestPropQueue(t *testing.T) {
 					return // none is running
 				}
 				nextBegins, progress := rapid.Bool().Draw(t, "goes on"), q.Progress()
-				if rapid.Bool().Draw(t, "cancelled") {
+				switch how := rapid.SampledFrom([]string{"cancelled", "ran", "ran and begin"}).Draw(t, "how"); {
+				case how == "cancelled":
 					q.End(Cancelled, nextBegins)
 					cancelled++
-				} else {
+				case how == "ran and begin" && inHand > 1: // there is a next task
+					q.EndAndBegin()
+					ran, nextBegins = ran+1, true
+				default:
 					q.End(Ran, nextBegins)
 					ran++
 				}
