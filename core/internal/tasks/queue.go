@@ -65,8 +65,8 @@ func (q *Queue) Ran() int64 { return q.batchProgress.ran() }
 // Begun returns how many tasks have begun since the queue was made. Loop only.
 func (q *Queue) Begun() int64 { return q.first + int64(q.pos) }
 
-// Progress returns a number that changes when a task of the batch in hand begins or ends. It may
-// be called from any goroutine.
+// Progress returns a number that changes when a task of the batch in hand begins or ends. It is 0 before
+// the first batch, as in a new backlogWatch of package core. It may be called from any goroutine.
 func (q *Queue) Progress() int64 { return int64(q.progress.Load()) }
 
 // Resume publishes that the next task begins now. Loop only.

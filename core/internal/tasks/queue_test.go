@@ -11,6 +11,9 @@ import (
 func TestPropQueue(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var q Queue
+		if q.Progress() != 0 {
+			t.Fatalf("progress is %d before the first batch, want 0", q.Progress())
+		}
 		var oracle []int // pushed and not ended
 		inHand := 0      // of them taken
 		next, ran, cancelled, last := 0, int64(0), int64(0), -1
