@@ -78,7 +78,7 @@ func (s *set) openEvent() (*os.File, error) {
 // Wake implements core.Poller. It makes one system call if the loop is asleep, and none
 // otherwise.
 func (p *BlockingPoller) Wake() {
-	if p.sleep.Load() != sleepNotified && p.sleep.Swap(sleepNotified) == sleepAsleep {
+	if p.sleep.Swap(sleepNotified) == sleepAsleep {
 		signal(p.event.Load())
 	}
 }

@@ -123,10 +123,10 @@ func pollable(fd int) (*os.File, syscall.RawConn, error) {
 	return file, raw, nil
 }
 
-// Wake implements core.Poller: no system call, and a single atomic load if a wake-up is
-// pending.
+// Wake implements core.Poller: no system call, and a single atomic instruction unless the loop is
+// asleep.
 func (p *NetpollPoller) Wake() {
-	if p.sleep.Load() != sleepNotified && p.sleep.Swap(sleepNotified) == sleepAsleep {
+	if p.sleep.Swap(sleepNotified) == sleepAsleep {
 		_ = p.file.Load().SetReadDeadline(longPast) // fails after Close: the wake-up is not needed then
 	}
 }

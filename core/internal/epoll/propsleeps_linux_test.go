@@ -1,6 +1,7 @@
 package epoll
 
 import (
+	"encoding/binary"
 	"errors"
 	"flag"
 	"slices"
@@ -25,17 +26,26 @@ type sleeper interface {
 	Spins() int64
 	Close() error
 	lateAlarms() int
+	resets() bool
 }
 
 // lateAlarms returns how many alarms the poller keeps because their calls may still run.
 func (s *set) lateAlarms() int { return len(s.late) }
+
+// resets reports whether the next park resets the deadline of the file.
+func (p *NetpollPoller) resets() bool { return p.dirty }
+
+// resets is false: a blocking poller has no file that has a deadline.
+func (p *BlockingPoller) resets() bool { return false }
 
 // TestPropSleeps compares the sleeps of both pollers with a specification. A poller sets its timer, or the alarm of its clock,
 // for a deadline in the future only, and leaves a timer that fires earlier as it is (G12). A sleep that cannot have a timer
 // returns at once. A wake-up that comes first ends one Wait, without a poll, poll.BusyTurns times in a row at most (G13). One that
 // comes while the poller sleeps ends this sleep only, also if an event has ended it already.
 // Wait returns an error of a poll once, and the next poll returns the event. A poller with a clock makes no timer of the kernel,
-// and keeps one alarm at most whose call has ended.
+// and keeps one alarm at most whose call has ended. Only the first park after a sleep that a wake-up has ended resets the
+// deadline of the file: this takes a lock of the runtime. Of several calls of Wake in one sleep of a blocking poller only the
+// first one writes to the eventfd, and a Wake that comes at another time does not (G12).
 func TestPropSleeps(t *testing.T) {
 	if err := flag.Set("rapid.nofailfile", "true"); err != nil {
 		t.Fatal(err)
@@ -60,6 +70,7 @@ type sleeps struct {
 	blocking bool
 	clock    *handClock // nil: the system's clock
 	fd       int        // the descriptor that is always ready
+	event    int        // the eventfd of a blocking poller
 
 	timers   []time.Duration // set in this sleep
 	timerFD  int
@@ -67,6 +78,7 @@ type sleeps struct {
 	wakes    bool      // a wake-up comes in a poll
 	setTo    time.Time // the deadline of the pending timer; zero: there is none
 	woken    bool      // a wake-up has not ended a Wait yet
+	resets   bool      // a wake-up came in the last park
 	unpolled int       // returns in a row without a poll
 	parks    int64     // calls of Wait that parked
 	spins    int64     // calls of Wait that did not
@@ -80,6 +92,7 @@ func newSleeps(t *rapid.T) *sleeps {
 	failing := func(call func(int, []unix.EpollEvent) (int, error)) func(int, []unix.EpollEvent) (int, error) {
 		return func(fd int, events []unix.EpollEvent) (int, error) {
 			if s.wakes {
+				s.p.Wake()
 				s.p.Wake()
 			}
 			if s.fails == "poll" {
@@ -99,6 +112,11 @@ func newSleeps(t *rapid.T) *sleeps {
 	}
 	created, create := 0, calls.CreateTimer
 	calls.CreateTimer = func() (int, error) { created++; return create() }
+	createEvent := calls.CreateEvent
+	calls.CreateEvent = func() (fd int, err error) {
+		s.event, err = createEvent()
+		return s.event, errors.Join(err, unix.SetNonblock(s.event, true)) // for writes
+	}
 	want := 1
 	var clock poll.Clock
 	if rapid.SampledFrom([]bool{false, false, true}).Draw(t, "a clock") {
@@ -181,6 +199,15 @@ func (s *sleeps) wait(t *rapid.T, before, fails string, wakes bool, hours int) {
 	}
 	polls, parked := s.spec(t, now, until)
 	s.woken = s.woken || wakes && polls && !parked
+	if parked {
+		s.resets = wakes && !s.blocking
+	}
+	if s.p.resets() != s.resets {
+		t.Fatalf("the next park resets the deadline: %v, want %v, because a wake-up has ended the last one or not", !s.resets, s.resets)
+	}
+	if got, want := s.writes(t), uint64(count(s.blocking && parked && wakes)); got != want {
+		t.Fatalf("G12: calls of Wake have written to the eventfd %d times, want %d: the poller was asleep: %v, and was woken then: %v", got, want, parked, wakes)
+	}
 	failed := polls && s.fails == "poll"
 	s.fails = ""
 	if failed != errors.Is(err, errOfPoll) || !failed && err != nil {
@@ -207,6 +234,18 @@ func count(one bool) int64 {
 		return 1
 	}
 	return 0
+}
+
+// writes returns how often calls of Wake have written to the eventfd since the last call. A read sets its counter to zero.
+func (s *sleeps) writes(t *rapid.T) uint64 {
+	if !s.blocking {
+		return 0
+	}
+	var n [8]byte
+	if _, err := unix.Read(s.event, n[:]); err != unix.EAGAIN {
+		noError(t, err)
+	}
+	return binary.NativeEndian.Uint64(n[:])
 }
 
 // ring makes the timer of the kernel fire too early.

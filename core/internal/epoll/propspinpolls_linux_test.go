@@ -3,6 +3,7 @@ package epoll
 import (
 	"flag"
 	"runtime"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -61,4 +62,64 @@ func spinUntilPoll(t *testing.T, nth int) (polls, yields int, parks int64) {
 		t.Fatal(err)
 	}
 	return polls, yields, p.Parks()
+}
+
+// TestPropSpinsOfWait: Wait counts a spin that finds nothing as a miss, and one that finds an event as a hit. After n misses in
+// a row the next 2^n-1 parks have no spin, and after a hit the next park has one. In virtual time.
+func TestPropSpinsOfWait(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		hits := rapid.SliceOfN(rapid.SampledFrom([]bool{false, false, true}), 1, 8).Draw(r, "spins that find an event")
+		var got, want []int
+		synctest.Test(t, func(t *testing.T) { got = parksBetweenSpins(t, hits) })
+		misses := 0
+		for _, hit := range hits {
+			if misses++; hit {
+				misses = 0
+			}
+			want = append(want, 1<<misses-1)
+		}
+		if !slices.Equal(got, want) {
+			r.Fatalf("the spins are followed by %v parks without a spin, want %v; an event found %v", got, want, hits)
+		}
+	})
+}
+
+// parksBetweenSpins returns how many parks without a spin follow each spin, 1000 at most. hits says which spins find an event.
+// Each park finds one.
+func parksBetweenSpins(t *testing.T, hits []bool) (parks []int) {
+	var p *NetpollPoller
+	parked, spun, hit := int64(0), false, false // of this Wait
+	calls := System()
+	calls.Poll = func(_ int, events []unix.EpollEvent) (int, error) {
+		if p.Parks() == parked {
+			time.Sleep(1) // of the bubble: a spin has no more time
+			if spun = true; !hit {
+				return 0, nil
+			}
+		}
+		events[0] = unix.EpollEvent{Events: unix.EPOLLIN, Fd: 7}
+		return 1, nil
+	}
+	p, err := NewNetpoll(nil, 1, calls)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	p.watched.Add(1)
+	wait := func(finds bool) bool {
+		parked, spun, hit = p.Parks(), false, finds
+		if err := p.Wait(time.Time{}); err != nil {
+			t.Fatal(err)
+		}
+		return spun
+	}
+	wait(hits[0])
+	for _, next := range append(slices.Clone(hits[1:]), true) {
+		n := 0
+		for n < 1000 && !wait(next) {
+			n++
+		}
+		parks = append(parks, n)
+	}
+	return parks
 }
