@@ -230,7 +230,14 @@ func (s *serverSpec) request(c serverCall) {
 	name := fmt.Sprint("/", len(s.requests))
 	r := (&http.Request{Method: "GET", URL: &url.URL{Path: name}, Proto: fmt.Sprintf("HTTP/%d", c.proto), ProtoMajor: c.proto}).WithContext(ctx)
 	w := httptest.NewRecorder()
-	go s.srv.Handler.ServeHTTP(w, r)
+	go func() {
+		defer func() {
+			if v := recover(); v != nil {
+				s.fails("the handler of the server panics at the request %s: %v, want none to", name, v)
+			}
+		}()
+		s.srv.Handler.ServeHTTP(w, r)
+	}()
 	synctest.Wait()
 	if got, want := w.Header().Get("Connection") == "close", s.leaving && c.proto == 1; got != want {
 		s.fails("a response of HTTP/%d asks to close the connection: %v, want %v", c.proto, got, want)
