@@ -92,7 +92,7 @@ func parksBetweenSpins(t *testing.T, hits []bool) (parks []int) {
 	calls := System()
 	calls.Poll = func(_ int, events []unix.EpollEvent) (int, error) {
 		if p.Parks() == parked {
-			time.Sleep(1) // of the bubble: a spin has no more time
+			time.Sleep(time.Nanosecond) // of the bubble: a spin has no more time
 			if spun = true; !hit {
 				return 0, nil
 			}
