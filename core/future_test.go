@@ -148,3 +148,23 @@ func TestFutureWaitReturnsTheCauseOfItsContext(t *testing.T) {
 		t.Errorf("complete, with an ended context: got %d, %v, want 3, nil", v, err)
 	}
 }
+
+// TestG9ListenersOffTheLoopRunOneAtATime: a listener that is added to a complete future while another one runs off the loop waits for
+// the end of that one, although another goroutine adds it (G9).
+func TestG9ListenersOffTheLoopRunOneAtATime(t *testing.T) {
+	p := core.NewPromise[int](nil)
+	p.TrySuccess(1)
+	var j coretest.Journal
+	runs, added := make(chan struct{}), make(chan struct{})
+	go func() {
+		<-runs
+		p.Future().OnDone(func(int, error) { j.Add("second") })
+		close(added)
+	}()
+	p.Future().OnDone(func(int, error) {
+		close(runs)
+		coretest.Await(t, "OnDone on another goroutine while a listener runs", added)
+		j.Add("first")
+	})
+	j.Want(t, "G9: the listeners, in the order added", "first second")
+}

@@ -1,8 +1,10 @@
 package core_test
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -69,5 +71,39 @@ func TestPropG15TheLastWakeUp(t *testing.T) {
 			}
 			return ""
 		})
+	})
+}
+
+// lateWake is a poller whose Wake wakes the loop at once, and returns once release is closed.
+type lateWake struct {
+	core.Poller
+	holds   *atomic.Bool
+	release chan struct{}
+}
+
+func (p lateWake) Wake() {
+	p.Poller.Wake()
+	if p.holds.Load() {
+		<-p.release
+	}
+}
+
+// TestG11ContextEndsBeforeTheFinalDrain: no body that runs after the close of admission finds the Context open, also if the loop
+// comes to it before the goroutine that has closed admission goes on (G11).
+func TestG11ContextEndsBeforeTheFinalDrain(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		p := lateWake{core.NewParkPoller(nil), new(atomic.Bool), make(chan struct{})}
+		ex := coretest.NewExecutor(t, core.WithPoller(p))
+		coretest.OnLoop(t, ex, func() {})
+		ran, cause := false, error(nil)
+		mustHook(t, ex, func() { ran, cause = true, context.Cause(ex.Context()) })
+		synctest.Wait() // the loop sleeps
+		p.holds.Store(true)
+		go ex.Shutdown()
+		synctest.Wait() // Shutdown is inside Wake
+		close(p.release)
+		coretest.AwaitDone(t, ex)
+		coretest.Want(t, "the hook ran", ran, true)
+		coretest.WantErr(t, "G11: the cause of Context in a hook after the close", cause, core.ErrShutdown)
 	})
 }

@@ -30,3 +30,11 @@ func TestG17CallersWaitForNoLogger(t *testing.T) {
 		coretest.AwaitDone(t, ex)
 	}, core.WithSpawner(func(func()) error { starts++; <-fails; return errSpawn }), core.WithLogger(newHooked(func(string) { <-logs })))
 }
+
+// TestG17TheErrorOfASpawnerThatCallsTheLoopAtOnce: a spawner that calls the function of the loop on its own goroutine, and then
+// fails, fails with its own error: that one says why there is no goroutine (G17).
+func TestG17TheErrorOfASpawnerThatCallsTheLoopAtOnce(t *testing.T) {
+	onBoth(t, func(t *testing.T, ex core.EventExecutor) {
+		coretest.WantErr(t, "G17: the error of Execute, which has to start the executor", ex.Execute(func() {}), errSpawn, core.ErrRejected)
+	}, core.WithSpawner(func(loop func()) error { loop(); return errSpawn }))
+}

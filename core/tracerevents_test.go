@@ -101,9 +101,11 @@ func TestEventPollerClosedFollowsTheClose(t *testing.T) {
 			}
 		}
 	})))
+	heard := make(chan int, 1)
+	ex.Termination().OnDone(func(core.Report, error) { heard <- seen })
 	ex.Shutdown()
 	coretest.AwaitDone(t, ex)
-	coretest.Want(t, "events of the end", seen, 2)
+	coretest.Want(t, "events of the end, before the listeners of Done", <-heard, 2)
 }
 
 // A call that gives up after the end was refused once more, by an executor that has terminated.

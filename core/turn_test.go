@@ -255,3 +255,25 @@ func TestG13ASleepIsAPoll(t *testing.T) {
 		coretest.Want(t, "polls between tasks", m.Count(pollertest.Poll), 0)
 	})
 }
+
+// TestG6AHookThatExitsDoesNotBeginAnotherRound: a hook that a hook adds waits for the next turn, and so runs after the tail tasks of
+// this one, also if the first hook ends the goroutine of the loop, and the turn continues on another (G6, G14).
+func TestG6AHookThatExitsDoesNotBeginAnotherRound(t *testing.T) {
+	for end, leave := range map[string]func(){"returns": func() {}, "exits": goexit} {
+		for how, step := range handOvers {
+			inBubble(t, func(t *testing.T) {
+				ex := coretest.NewExecutor(t, withHandOver(step))
+				var j coretest.Journal
+				mustHook(t, ex, func() {
+					j.Add("hook")
+					mustHook(t, ex, j.Adds("its-hook"))
+					mustTail(t, ex, j.Adds("its-tail"))
+					leave()
+				})
+				coretest.MustShutdownGracefully(t, ex, time.Second, time.Hour)
+				coretest.AwaitDone(t, ex)
+				j.Want(t, "G6: after a hook that "+end+", hand-over "+how, "hook its-tail its-hook")
+			})
+		}
+	}
+}

@@ -233,3 +233,25 @@ func TestG9ListenersOfAnEmbeddedExecutorAreInternalTasks(t *testing.T) {
 			r.Accepted, r.Ran, r.Cancelled, w.calls)
 	}
 }
+
+// asking calls before at each call of Execute.
+type asking struct {
+	core.EventExecutor
+	before func()
+}
+
+func (a asking) Execute(task func()) error { a.before(); return a.EventExecutor.Execute(task) }
+
+// TestG20APanicIsCountedBeforeItsFutureCompletes: code that learns of the panic through the future finds it in the counters. Here the
+// code is the Execute of a wrapper, which gets the listeners.
+func TestG20APanicIsCountedBeforeItsFutureCompletes(t *testing.T) {
+	ex := coretest.NewExecutor(t, core.WithPanicHandler(func(*core.PanicError) {}))
+	counted := int64(-1)
+	wrapper := asking{ex, func() { counted = ex.Stats().Panicked }}
+	held, heard := make(chan struct{}), make(chan struct{})
+	f := core.Submit(wrapper, func() (int, error) { <-held; panic("planted") })
+	f.OnDone(func(int, error) { close(heard) })
+	close(held)
+	coretest.Await(t, "the listener", heard)
+	coretest.Want(t, "G20: panics that are counted as the future passes on its listeners", counted, 1)
+}
