@@ -55,3 +55,39 @@ func hasSegments(queue any) bool {
 	s := reflect.ValueOf(queue).Elem().FieldByName("segments")
 	return !s.FieldByName("head").IsNil() || !s.FieldByName("free").IsNil()
 }
+
+// TestPropG24ABurstOfListenersGivesItsMemoryBack: after a burst of listeners of any size, two more listeners are enough for the
+// loop to give back the arrays that the burst has made large (G24).
+func TestPropG24ABurstOfListenersGivesItsMemoryBack(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		e, err := NewExecutor()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { <-e.Shutdown().Done() }()
+		on := func(body func()) { // runs body as a task, and returns after its listeners
+			over := make(chan struct{})
+			Submit(e, func() (int, error) { body(); return 0, nil }).OnDone(func(int, error) { close(over) })
+			<-over
+		}
+		on(func() {
+			for range rapid.SampledFrom([]int{0, 1, 100, 255, 256, 257, 1000}).Draw(t, "listeners") {
+				p := NewPromise[int](e)
+				p.TrySuccess(1)
+				p.Future().OnDone(func(int, error) {})
+			}
+		})
+		for range 2 {
+			on(func() {})
+		}
+		waiting, batch := 0, 0
+		on(func() {
+			e.mu.Lock()
+			waiting, batch = cap(e.internalTasks), cap(e.internalBatch)
+			e.mu.Unlock()
+		})
+		if max(waiting, batch) > keptCapacity {
+			t.Fatalf("G24: room for %d waiting listeners and a batch of %d, want no more than %d after a burst", waiting, batch, keptCapacity)
+		}
+	})
+}

@@ -130,6 +130,12 @@ func TestPropG13TasksAndTailsBetweenTwoPolls(t *testing.T) {
 		if wrong := c.wrong(); wrong != "" {
 			rt.Fatal(wrong)
 		}
+		l.mu.Lock()
+		queued, tasks, tailTasks := l.queued, l.tasks.Size(), l.tails.Size()
+		l.mu.Unlock()
+		if queued != tasks+tailTasks { // Execute yields by it, and may take it for the bound
+			rt.Fatalf("queued is %d with %d tasks and %d tail tasks in the segments, want the sum", queued, tasks, tailTasks)
+		}
 	})
 }
 

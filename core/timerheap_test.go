@@ -2,6 +2,7 @@ package core
 
 import (
 	"cmp"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -186,4 +187,27 @@ func wantSize(t *rapid.T, call string, size int, left sortedTimers) {
 	if size != len(left) {
 		t.Fatalf("%s returns %d, want %d timers", call, size, len(left))
 	}
+}
+
+// TestPropG7TimersLeaveADeepHeap: timers that leave a heap of several levels, from any place, leave the others in order. In
+// TestPropTimerHeap they seldom leave the lower levels, because rapid prefers small numbers.
+func TestPropG7TimersLeaveADeepHeap(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 200).Draw(t, "timers")
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
+		var h timerHeap
+		var oracle sortedTimers
+		var gone []*Timer
+		for i, at := range rng.Perm(n) {
+			oracle = append(oracle, &Timer{at: int64(at), id: uint64(i), index: -1})
+			h.push(oracle[i])
+		}
+		for oracle.sort(); len(oracle) > 0; {
+			timer := oracle[rng.IntN(len(oracle))]
+			h.remove(timer)
+			oracle.remove(timer)
+			gone = append(gone, timer)
+			checkHeap(t, &h, oracle, gone)
+		}
+	})
 }
