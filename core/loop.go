@@ -297,9 +297,6 @@ func (e *Executor) drainInternalInbox() {
 		return
 	}
 	e.stopBatch.Store(e.stateMoved())
-	if len(e.internalTasks) == 0 {
-		return
-	}
 	spent := e.internalBatch[:0]
 	if cap(spent) > keptCapacity {
 		spent = nil // give back the memory of a burst

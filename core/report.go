@@ -69,7 +69,7 @@ type Report struct {
 
 // progressReport returns the Report before it is sealed.
 func (e *Executor) progressReport() (r Report) {
-	now := int64(0)
+	var now int64 // not used unless there was a shutdown call
 	if e.State() >= StateShuttingDown {
 		now = e.nowIfItCan()
 	}

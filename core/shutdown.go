@@ -128,10 +128,6 @@ func (e *Executor) beginShutdown(op Op, now int64, quiet, timeout time.Duration)
 		d = e.newDeadline(timeout, e.deadlinePassed)
 	}
 	e.mu.Lock()
-	if e.cfg.clock == nil {
-		// Again: the caller may have been delayed between its reading and the lock.
-		now = e.now()
-	}
 	first := !e.shutdown.called
 	closes := e.gate&gateClosed == 0 && (op == OpShutdown || first && (timeout == 0 || d.fired.Load()))
 	e.traceAdmit(op, first || closes)
@@ -156,7 +152,7 @@ func (e *Executor) beginShutdown(op Op, now int64, quiet, timeout time.Duration)
 	case first:
 		e.moveTo(StateShuttingDown)
 		if e.cfg.clock == nil {
-			// And once more: the loop does not record the end of a body that ended before the move
+			// Again: the loop does not record the end of a body that ended before the move
 			// (see bodiesEnded), and the quiet period must not begin before that end (G10).
 			e.setCalled(e.now(), timeout)
 		}
