@@ -106,22 +106,25 @@ func TestPoolAStartThatSucceedsAfterAResizeIsSurplus(t *testing.T) {
 	})
 }
 
-// A call inside of the pool's own spawner that would wait for the start gets an error.
+// A call inside of the pool's own spawner that would wait for the start gets an error. A call that waited would be a deadlock of
+// the bubble.
 func TestPoolG17CallsInsideTheSpawner(t *testing.T) {
-	var p *core.Pool
-	var inside, waits error
-	p, err := core.NewPool(2, core.WithSpawner(func(loop func()) error {
-		if inside == nil {
-			inside, waits = p.Execute(func() {}), p.AwaitTermination(t.Context())
-		}
-		go loop()
-		return nil
-	}))
-	coretest.Must(t, err)
-	coretest.Must(t, p.Execute(func() {}))
-	coretest.WantErr(t, "Execute inside of the spawner", inside, core.ErrStarting, core.ErrRejected)
-	coretest.WantErr(t, "AwaitTermination inside of the spawner", waits, core.ErrStarting)
-	coretest.Must(t, p.Close())
+	inBubble(t, func(t *testing.T) {
+		var p *core.Pool
+		var inside, waits error
+		p, err := core.NewPool(2, core.WithSpawner(func(loop func()) error {
+			if inside == nil {
+				inside, waits = p.Execute(func() {}), p.AwaitTermination(t.Context())
+			}
+			go loop()
+			return nil
+		}))
+		coretest.Must(t, err)
+		coretest.Must(t, p.Execute(func() {}))
+		coretest.WantErr(t, "Execute inside of the spawner", inside, core.ErrStarting, core.ErrRejected)
+		coretest.WantErr(t, "AwaitTermination inside of the spawner", waits, core.ErrStarting)
+		coretest.Must(t, p.Close())
+	})
 }
 
 // A shutdown call wakes a worker. If it must start one, it does not wait for the spawner, and
