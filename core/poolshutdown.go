@@ -85,12 +85,9 @@ func (p *Pool) beginShutdown(op Op, now int64, quiet, timeout time.Duration) {
 	}
 	var cause error
 	switch {
-	case closes && op == OpShutdown:
-		cause = ErrShutdown
-		p.closeAdmission(cause, now)
 	case closes:
 		cause = ErrShutdown // with no work left this is no timeout: see Executor.zeroTimeoutCause
-		if quiet > 0 || p.queue.Counts().Pending > 0 || p.busy > 0 {
+		if op == OpShutdownGracefully && (quiet > 0 || p.queue.Counts().Pending > 0 || p.busy > 0) {
 			cause = ErrShutdownTimeout
 			p.shutdown.running = p.describe(p.runningBodies(now))
 		}
@@ -242,7 +239,7 @@ func (p *Pool) quietEnd() int64 {
 // work is left. It reports whether it did one of the two. It may release mu meanwhile; mu is
 // held when it returns. Requires mu.
 func (p *Pool) advance(now int64) bool {
-	if p.gate&gateNotStarted != 0 || !p.drained() || p.heap.len() > 0 {
+	if !p.drained() || p.heap.len() > 0 {
 		return false
 	}
 	switch state := State(p.state.Load()); {
