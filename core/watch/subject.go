@@ -56,8 +56,7 @@ func (e *executorSource) read(now time.Time, st *Status) []time.Duration {
 		e.meter, e.before, e.recent = e.ex.NewMeter(), st.BusyTime, recent{}
 	}
 	r := e.meter.Read()
-	st.Kind = KindExecutor
-	if e.pool {
+	if e.pool { // else KindExecutor, the zero Kind
 		st.Kind = KindPool
 	}
 	e.recent.roll(now, r.Elapsed, r.Busy)

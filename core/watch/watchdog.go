@@ -41,11 +41,11 @@ type stalling struct {
 // that have begun or ended since. Only time in which the Watcher ran counts: a process that
 // was stopped for an hour has no stalled bodies.
 func (s *subject) watchdog(passed, limit time.Duration) (stalls []Stall) {
+	if s.stack == nil {
+		return nil
+	}
 	running := make(map[core.RunningBody]*stalling, len(s.status.Running))
 	for i, r := range s.status.Running {
-		if r.body == (core.RunningBody{}) {
-			continue
-		}
 		b := s.seen[r.body]
 		if b == nil {
 			b = &stalling{ran: -passed}
