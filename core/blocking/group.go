@@ -168,6 +168,9 @@ func onLoop(loop *core.EventLoop, f func()) {
 // was shut down on its own is only removed. Only the first call for c has an effect:
 // childEnds may cause a second.
 func (g *Group) childDone(c *child, report core.Report, err error) {
+	if err != nil { // before mu: Errorf calls err.Error, which may be the spawner's code and may use the group
+		err = fmt.Errorf("%s: %w", c.loop.Name(), err)
+	}
 	g.mu.Lock()
 	if c.gone {
 		g.mu.Unlock()
@@ -179,7 +182,7 @@ func (g *Group) childDone(c *child, report core.Report, err error) {
 	g.past = g.past.Plus(report)
 	g.pastStats = g.pastStats.Plus(c.loop.Stats())
 	if err != nil {
-		g.errs = append(g.errs, fmt.Errorf("%s: %w", c.loop.Name(), err))
+		g.errs = append(g.errs, err)
 	}
 	g.mu.Unlock()
 	g.completeIfEnded()
