@@ -10,9 +10,11 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"eventide/core"
+	"eventide/core/internal/coretest"
 )
 
 // One waker, one wake at a time: no other wake-up repairs a lost one.
@@ -119,37 +121,36 @@ func TestG24AlarmIsWaitedFor(t *testing.T) {
 	a.end()
 }
 
-// G24: an alarm of Close that went off while it was called off has ended when the
-// channel has.
+// G24: an alarm of Close that fires as the executor leaves the connection has ended when the channel has.
 func TestG24RungAlarmIsWaitedFor(t *testing.T) {
-	g, err := NewGroup(0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ours, theirs := net.Pipe()
-	defer func() { _ = theirs.Close() }()
-	ch, err := g.Register(ours, HandlerBase{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	begun := make(chan struct{})
-	var over atomic.Bool
-	ch.mu.Lock()
-	ch.closeLimit.fired = []alarm{whenPassed(0, func() {
-		close(begun)
-		for range 1000 {
-			runtime.Gosched()
+	synctest.Test(t, func(t *testing.T) {
+		g, err := NewGroup(0)
+		coretest.Must(t, err)
+		ours, theirs := net.Pipe()
+		defer func() { _ = theirs.Close() }()
+		ch, err := g.Register(ours, HandlerBase{})
+		coretest.Must(t, err)
+		begun, gate := make(chan struct{}), make(chan struct{})
+		coretest.OnLoop(t, ch.EventLoop(), func() {
+			ch.mu.Lock()
+			defer ch.mu.Unlock()
+			coretest.Must(t, ch.enter())
+			ch.closeLimit.since = time.Now()
+			ch.closeLimit.alarm = whenPassed(0, func() { close(begun); <-gate })
+			<-begun
+			ch.leave()
+		})
+		closed := ch.Close()
+		synctest.Wait()
+		select {
+		case <-closed.Done():
+			t.Error("G24: the channel ended while its alarm was running")
+		default:
 		}
-		over.Store(true)
-	})}
-	ch.mu.Unlock()
-	<-begun
-	if <-ch.Close().Done(); !over.Load() {
-		t.Errorf("G24: the channel ended while its alarm was running")
-	}
-	if err := g.Close(); err != nil {
-		t.Error(err)
-	}
+		close(gate)
+		coretest.Must(t, coretest.AwaitErr(t, "Close", closed))
+		coretest.Must(t, g.Close())
+	})
 }
 
 // The script that every poller passes: sticky, coalesced, spurious, timed, closed.

@@ -37,3 +37,28 @@ func heapInUse() int64 {
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc)
 }
+
+// TestG24AClosedChannelKeepsNoWriteFutures: a channel that has ended does not refer to the futures that its end has failed.
+func TestG24AClosedChannelKeepsNoWriteFutures(t *testing.T) {
+	const waiters = 20_000
+	g := newGroup(t, 0)
+	ours, theirs := net.Pipe()
+	closeAtEnd(t, theirs)
+	ch := mustRegister(t, g, ours, &handler{}, blocking.WithCloseTimeout(0))
+	w := ch.Write([]byte("nobody flushes it"))
+	before := heapInUse()
+	for range waiters {
+		w.Done()
+	}
+	pending := heapInUse() - before
+	if pending < 100*waiters {
+		t.Fatalf("%d bytes are in use for %d pending futures: the test shows nothing", pending, waiters)
+	}
+	ch.Close()
+	g.Shutdown()
+	coretest.AwaitDone(t, g)
+	if kept := heapInUse() - before; kept > pending/10 {
+		t.Errorf("G24: %d bytes are in use after the close, and %d before it for %d futures", kept, pending, waiters)
+	}
+	runtime.KeepAlive(ch)
+}

@@ -154,10 +154,7 @@ func (p *connPoller) taken() bool { return p.sleep.CompareAndSwap(sleepNotified,
 // Wait implements core.Poller. It never fails: the channel handles errors of the
 // connection.
 func (p *connPoller) Wait(until core.Deadline) error {
-	if p.offer() {
-		return nil
-	}
-	if p.skipped >= pollEvery && p.poll() {
+	if p.offer() || p.skipped >= pollEvery && p.poll() {
 		return nil
 	}
 	p.skipped++
