@@ -12,6 +12,7 @@ import (
 	"math/big"
 	"net"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"runtime"
 	"sync/atomic"
@@ -29,6 +30,10 @@ func TestMain(m *testing.M) {
 	// The runtime opens the descriptors of its network poller with the first timer or
 	// connection: not in the middle of a test that counts descriptors.
 	time.AfterFunc(time.Hour, func() {}).Stop()
+	// Nor does the first Notify of the process come in a bubble: the goroutine that it starts must belong to none.
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt)
+	signal.Stop(signals)
 	slog.SetDefault(slog.New(slog.DiscardHandler))
 	goleak.VerifyTestMain(m)
 }
