@@ -80,31 +80,33 @@ func TestG22CloseOrder(t *testing.T) {
 	const sentFirst = "end of the peer's side"
 	rows := []struct {
 		name  string
-		close func(*blocking.Group, *blocking.Channel, net.Conn)
+		close func(g *blocking.Group, ch *blocking.Channel, ours, peer net.Conn)
 		want  string
 		cause error
 	}{
-		{"Close", func(_ *blocking.Group, ch *blocking.Channel, _ net.Conn) { ch.Close() },
+		{"Close", func(_ *blocking.Group, ch *blocking.Channel, _, _ net.Conn) { ch.Close() },
 			"active closeFuture write1 write2 inactive unregistered", nil},
-		{"Close on the loop", func(_ *blocking.Group, ch *blocking.Channel, _ net.Conn) {
+		{"Close on the loop", func(_ *blocking.Group, ch *blocking.Channel, _, _ net.Conn) {
 			_ = ch.EventLoop().Execute(func() { ch.Close(); ch.Close() })
 		}, "active closeFuture write1 write2 inactive unregistered", nil},
-		{sentFirst, func(_ *blocking.Group, _ *blocking.Channel, peer net.Conn) { _ = peer.(*net.TCPConn).CloseWrite() },
+		{sentFirst, func(_ *blocking.Group, _ *blocking.Channel, _, peer net.Conn) { _ = peer.(*net.TCPConn).CloseWrite() },
 			"active write1 write2 closeFuture inactive unregistered", io.EOF},
-		{"reset by the peer", func(_ *blocking.Group, _ *blocking.Channel, peer net.Conn) {
+		{"reset by the peer", func(_ *blocking.Group, _ *blocking.Channel, _, peer net.Conn) {
 			_ = peer.(*net.TCPConn).SetLinger(0)
 			_ = peer.Close()
 		}, "active closeFuture write1 write2 error inactive unregistered", nil},
-		{"Shutdown", func(g *blocking.Group, _ *blocking.Channel, _ net.Conn) { g.Shutdown() },
+		{"Shutdown", func(g *blocking.Group, _ *blocking.Channel, _, _ net.Conn) { g.Shutdown() },
 			"active closeFuture write1 write2 log inactive unregistered", core.ErrShutdown},
-		{"Shutdown of the executor", func(_ *blocking.Group, ch *blocking.Channel, _ net.Conn) { ch.EventLoop().Shutdown() },
+		{"Shutdown of the executor", func(_ *blocking.Group, ch *blocking.Channel, _, _ net.Conn) { ch.EventLoop().Shutdown() },
 			"active closeFuture write1 write2 log inactive unregistered", core.ErrShutdown},
-		{"reset by the peer in a shutdown", func(g *blocking.Group, ch *blocking.Channel, peer net.Conn) {
-			held := make(chan struct{})
-			_ = ch.EventLoop().Execute(func() { <-held })
+		{"reset by the peer in a shutdown", func(g *blocking.Group, ch *blocking.Channel, ours, peer net.Conn) {
+			runs, held := make(chan struct{}), make(chan struct{})
+			_ = ch.EventLoop().Execute(func() { close(runs); <-held })
+			coretest.Await(t, "the task that holds the executor", runs) // else the executor may drain the channel before it
 			_, _ = g.ShutdownGracefully(0, core.DefaultShutdownTimeout)
 			_ = peer.(*net.TCPConn).SetLinger(0)
 			_ = peer.Close()
+			awaitReset(t, ours)
 			close(held)
 		}, "active closeFuture write1 write2 error log inactive unregistered", nil},
 	}
@@ -133,7 +135,7 @@ func TestG22CloseOrder(t *testing.T) {
 					writes[i].OnDone(func(int, error) { j.Add(name) })
 				}
 			})
-			row.close(g, ch, theirs)
+			row.close(g, ch, ours, theirs)
 			coretest.Await(t, "Unregistered", over)
 			if got := j.String(); got != row.want {
 				t.Errorf("G22: got order %q, want %q", got, row.want)
