@@ -1,0 +1,107 @@
+package watch_test
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"eventide/core"
+	"eventide/core/internal/coretest"
+	"eventide/core/tracked"
+	"eventide/core/watch"
+)
+
+// watchStep is how long each call of a listener and of OnStall takes in TestWatcherCallsNeedNoSynchronisation.
+const watchStep = 10 * time.Millisecond
+
+func takeAStep() { time.Sleep(watchStep) } // of the bubble
+
+// calledWatcher is a Watcher with what its calls share.
+type calledWatcher struct {
+	*watch.Watcher
+	first, second *core.Executor // only the first is watched
+	functions     *tracked.Group
+	stop          func()
+}
+
+// newCalledWatcher returns a Watcher that another goroutine runs for some time, unless the time is 0.
+func newCalledWatcher(t *testing.T, runs time.Duration) calledWatcher {
+	w := calledWatcher{
+		Watcher: &watch.Watcher{Interval: 3*watchStep + 1, Limit: 1, OnStall: func(watch.Stall) { takeAStep() }},
+		first:   coretest.NewExecutor(t, core.WithName("a")), second: coretest.NewExecutor(t, core.WithName("a")),
+		functions: tracked.NewGroup(tracked.WithLogger(slog.New(slog.DiscardHandler))),
+	}
+	coretest.Must(t, w.Watch(w.first))
+	w.stop = w.OnWait(func(string, time.Duration) { takeAStep() })
+	w.OnWait(func(string, time.Duration) { takeAStep() })
+	coretest.MustExecute(t, w.first, func() { time.Sleep(8 * watchStep) })
+	if runs > 0 {
+		ctx, cancel := context.WithTimeout(context.Background(), runs)
+		t.Cleanup(cancel)
+		go func() { _ = w.Run(ctx) }()
+		synctest.Wait()
+	}
+	return w
+}
+
+// watcherCalls are the calls. Each makes one call only: a second one would be synchronised with the first of another goroutine.
+var watcherCalls = []struct {
+	name string
+	call func(w calledWatcher)
+}{
+	{"Watch", func(w calledWatcher) { _ = w.Watch(w.second) }},
+	{"WatchFunctions", func(w calledWatcher) { w.WatchFunctions("a", w.functions) }},
+	{"OnWait", func(w calledWatcher) { w.OnWait(func(string, time.Duration) { takeAStep() }) }},
+	{"stop", func(w calledWatcher) { w.stop() }},
+	{"Statuses", func(w calledWatcher) { w.Statuses() }},
+	{"String", func(w calledWatcher) { _ = w.String() }},
+	{"Run", func(w calledWatcher) {
+		ctx, cancel := context.WithTimeout(context.Background(), 3*watchStep)
+		defer cancel()
+		_ = w.Run(ctx)
+	}},
+	{"Run that ends at once", func(w calledWatcher) {
+		ended, cancel := context.WithCancel(context.Background())
+		cancel()
+		_ = w.Run(ended)
+	}},
+	{"Shutdown of an executor", func(w calledWatcher) { w.first.Shutdown() }},
+}
+
+// TestWatcherCallsNeedNoSynchronisation: the methods of a Watcher may be called from any goroutine, also while it runs, before and
+// after. For each pair of calls, one goroutine makes the first, and others make the second, each after another part of the work that
+// the first has caused. Virtual time orders the calls, and nothing else does, so the race detector sees each access that the Watcher
+// does not guard: the test needs the detector, and no two goroutines that really run at once.
+func TestWatcherCallsNeedNoSynchronisation(t *testing.T) {
+	for _, state := range []struct {
+		name string
+		runs time.Duration
+	}{{"does not run", 0}, {"runs", time.Minute}, {"ends", 4 * watchStep}} {
+		for _, first := range watcherCalls {
+			t.Run(state.name+"/"+first.name, func(t *testing.T) {
+				for _, second := range watcherCalls {
+					inBubble(t, func(t *testing.T) {
+						w := newCalledWatcher(t, state.runs)
+						var calls sync.WaitGroup
+						calls.Go(func() { first.call(w) })
+						for k := range 8 {
+							calls.Go(func() {
+								time.Sleep(watchStep/2 + time.Duration(k)*watchStep) // of the bubble
+								second.call(w)
+							})
+						}
+						calls.Wait()
+						w.functions.Shutdown()
+						coretest.AwaitDone(t, w.functions)
+					})
+					if t.Failed() {
+						t.Fatalf("%s beside %s of a Watcher that %s is not synchronised", second.name, first.name, state.name)
+					}
+				}
+			})
+		}
+	}
+}
