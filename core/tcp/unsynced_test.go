@@ -116,7 +116,7 @@ type calledChannel struct {
 	ends    *int
 }
 
-// channelStates make the states of a channel. Those that end with a sleep leave the loop in the middle of its work.
+// channelStates make the states of a channel. The loop of most is in the middle of some work.
 var channelStates = []struct {
 	name string
 	opts []tcp.Option
@@ -124,7 +124,7 @@ var channelStates = []struct {
 }{
 	{"open", nil, func(_ *testing.T, c *calledChannel) {
 		c.Flush()
-		synctest.Wait()
+		time.Sleep(3 * channelStep)
 	}},
 	{"not flushed", nil, func(*testing.T, *calledChannel) {}},
 	{"unwritable", nil, func(_ *testing.T, c *calledChannel) { c.fill() }},
@@ -133,10 +133,13 @@ var channelStates = []struct {
 		c.hold(t)
 		c.CloseGracefully(time.Now().Add(time.Second))
 	}},
-	{"held at the end of the stream", nil, func(t *testing.T, c *calledChannel) {
+	{"held at the end of the stream, on a busy loop", nil, func(t *testing.T, c *calledChannel) {
 		c.hold(t)
 		c.endStream()
+		time.Sleep(3 * channelStep)
+		c.keepLoopBusy(t)
 	}},
+	{"on a busy loop", nil, func(t *testing.T, c *calledChannel) { c.keepLoopBusy(t) }},
 	{"draining", []tcp.Option{tcp.WithLinger(time.Second)}, func(_ *testing.T, c *calledChannel) {
 		c.fill()
 		c.CloseGracefully(time.Now().Add(time.Second))
@@ -187,6 +190,14 @@ func (c *calledChannel) hold(t *testing.T) {
 	release, err := c.Hold()
 	coretest.Must(t, err)
 	c.release = release
+}
+
+// keepLoopBusy gives the loop two tasks. The first ends after the first call and before the second ones. By then the loop has taken
+// what the first call has posted, and runs it after the second task.
+func (c *calledChannel) keepLoopBusy(t *testing.T) {
+	coretest.MustExecute(t, c.loop, func() { time.Sleep(channelStep / 2) })
+	coretest.MustExecute(t, c.loop, func() { time.Sleep(3 * channelStep) })
+	time.Sleep(channelStep / 4)
 }
 
 func (c *calledChannel) receive() {
