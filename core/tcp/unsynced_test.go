@@ -176,6 +176,8 @@ func newCalledChannel(t *testing.T, opts []tcp.Option, enter func(t *testing.T, 
 	coretest.Must(t, err)
 	synctest.Wait()
 	c.write = c.Write([]byte("ab"))
+	c.other.WriteAndFlush([]byte("a")) // the loop has a spare chunk for later writes
+	time.Sleep(2 * channelStep)
 	enter(t, c)
 	return c
 }

@@ -27,14 +27,16 @@ type calledWatcher struct {
 	stop          func()
 }
 
-// newCalledWatcher returns a Watcher that another goroutine runs for some time, unless the time is 0.
-func newCalledWatcher(t *testing.T, runs time.Duration) calledWatcher {
+// newCalledWatcher returns a Watcher that another goroutine runs for some time, unless the time is 0. A new one watches nothing.
+func newCalledWatcher(t *testing.T, state string, runs time.Duration) calledWatcher {
 	w := calledWatcher{
 		Watcher: &watch.Watcher{Interval: 3*watchStep + 1, Limit: 1, OnStall: func(watch.Stall) { takeAStep() }},
 		first:   coretest.NewExecutor(t, core.WithName("a")), second: coretest.NewExecutor(t, core.WithName("a")),
 		functions: tracked.NewGroup(tracked.WithLogger(slog.New(slog.DiscardHandler))),
 	}
-	coretest.Must(t, w.Watch(w.first))
+	if state != "new" {
+		coretest.Must(t, w.Watch(w.first))
+	}
 	w.stop = w.OnWait(func(string, time.Duration) { takeAStep() })
 	w.OnWait(func(string, time.Duration) { takeAStep() })
 	coretest.MustExecute(t, w.first, func() { time.Sleep(8 * watchStep) })
@@ -79,12 +81,12 @@ func TestWatcherCallsNeedNoSynchronisation(t *testing.T) {
 	for _, state := range []struct {
 		name string
 		runs time.Duration
-	}{{"does not run", 0}, {"runs", time.Minute}, {"ends", 4 * watchStep}} {
+	}{{"new", 0}, {"idle", 0}, {"running", time.Minute}, {"ending", 4 * watchStep}} {
 		for _, first := range watcherCalls {
 			t.Run(state.name+"/"+first.name, func(t *testing.T) {
 				for _, second := range watcherCalls {
 					inBubble(t, func(t *testing.T) {
-						w := newCalledWatcher(t, state.runs)
+						w := newCalledWatcher(t, state.name, state.runs)
 						var calls sync.WaitGroup
 						calls.Go(func() { first.call(w) })
 						for k := range 8 {
@@ -98,7 +100,7 @@ func TestWatcherCallsNeedNoSynchronisation(t *testing.T) {
 						coretest.AwaitDone(t, w.functions)
 					})
 					if t.Failed() {
-						t.Fatalf("%s beside %s of a Watcher that %s is not synchronised", second.name, first.name, state.name)
+						t.Fatalf("%s beside %s of a Watcher that is %s is not synchronised", second.name, first.name, state.name)
 					}
 				}
 			})
