@@ -194,8 +194,8 @@ func (c *calledChannel) hold(t *testing.T) {
 	c.release = release
 }
 
-// keepLoopBusy gives the loop two tasks. The first ends after the first call and before the second ones. By then the loop has taken
-// what the first call has posted, and runs it after the second task.
+// keepLoopBusy gives the loop two tasks. The first ends between the first call and the second ones. What the calls post waits
+// for the second task, during which the loop takes no lock of the channel.
 func (c *calledChannel) keepLoopBusy(t *testing.T) {
 	coretest.MustExecute(t, c.loop, func() { time.Sleep(channelStep / 2) })
 	coretest.MustExecute(t, c.loop, func() { time.Sleep(3 * channelStep) })
