@@ -1,0 +1,272 @@
+package core_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"runtime"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"eventide/core"
+	"eventide/core/internal/coretest"
+	"eventide/core/pollertest"
+)
+
+// steppingPoller is a Model whose calls off the lock of the loop take a step before and after.
+type steppingPoller struct{ *pollertest.Model }
+
+func (p steppingPoller) Wait(until core.Deadline) error {
+	time.Sleep(poolStep) // of the bubble
+	defer time.Sleep(poolStep)
+	return p.Model.Wait(until)
+}
+
+func (p steppingPoller) Wake() {
+	time.Sleep(poolStep) // of the bubble
+	p.Model.Wake()
+}
+
+func (p steppingPoller) Close() error {
+	defer time.Sleep(poolStep) // of the bubble
+	return p.Model.Close()
+}
+
+func (p steppingPoller) Ready() []core.PollEvent {
+	time.Sleep(poolStep) // of the bubble
+	return p.Model.Ready()
+}
+
+// steppingHandler is a slog.Handler. Each record takes a step.
+type steppingHandler struct{ slog.Handler }
+
+func (steppingHandler) Enabled(context.Context, slog.Level) bool { return true }
+func (h steppingHandler) WithAttrs([]slog.Attr) slog.Handler     { return h }
+func (steppingHandler) Handle(context.Context, slog.Record) error {
+	time.Sleep(poolStep) // of the bubble
+	return nil
+}
+
+// steppingChannel ends when the loop aborts it.
+type steppingChannel struct {
+	registered chan struct{} // closed once reg is set
+	reg        *core.Registration
+}
+
+func (*steppingChannel) Ready(core.Readiness) { time.Sleep(poolStep) }
+func (*steppingChannel) Drain(core.Deadline)  { time.Sleep(poolStep) }
+func (ch *steppingChannel) Abort(error) {
+	go func() {
+		<-ch.registered
+		ch.reg.End(core.ChannelEnd{Kind: core.EndAborted, Held: "an answer"})
+	}()
+	time.Sleep(poolStep)
+}
+
+// calledLoop is an event loop with the objects of it that calls share. Each caller has a number, and descriptors of its own.
+type calledLoop struct {
+	*core.EventLoop
+	model              *pollertest.Model
+	free               []*pollertest.Descriptor // two for each caller
+	input              *pollertest.Descriptor   // watched by plain
+	meter              *core.Meter
+	far, near, over    *core.Timer // near is due soon; over has run
+	periodic           *core.Timer
+	remove             func() bool
+	plain, channel     *core.Registration
+	promise, completed *core.Promise[int]
+	future             *core.Future[int] // of a body that waits in the queue
+}
+
+// loopCallers is the number of goroutines that call a loop.
+const loopCallers = 6
+
+var errOfACall = errors.New("of a call")
+
+// newCalledLoop returns a loop that has not started, sleeps, runs a body while other work waits, is in its quiet period, or has ended.
+func newCalledLoop(t *testing.T, state string) *calledLoop {
+	l := &calledLoop{model: pollertest.NewModel(nil)}
+	opts := []core.Option{
+		core.WithPoller(steppingPoller{l.model}), core.WithLogger(slog.New(steppingHandler{})), core.WithClock(steppingClock{}),
+		core.WithTimersAtShutdown(core.RunTimersUntilTimeout),
+		core.WithGoroutineStart(func(string) { time.Sleep(poolStep) }),
+		core.WithSpawner(func(loop func()) error {
+			time.Sleep(poolStep) // of the bubble
+			go loop()
+			return nil
+		}),
+	}
+	loop, err := core.NewEventLoop(opts...)
+	l.EventLoop = coretest.EndWithTest(t, loop, err)
+	for range 2 * loopCallers {
+		l.free = append(l.free, l.model.Open())
+	}
+	l.meter, l.promise, l.completed = l.NewMeter(), core.NewPromise[int](l), core.NewPromise[int](l)
+	l.promise.Future().OnDone(func(int, error) { time.Sleep(poolStep) })
+	l.completed.TrySuccess(1)
+	if state == "new" {
+		return l
+	}
+	l.use(t)
+	switch state {
+	case "busy":
+		coretest.MustExecute(t, l, func() { time.Sleep(8 * poolStep) })
+		l.future = core.Submit(l, func() (int, error) { time.Sleep(poolStep); return 1, nil })
+		coretest.Must(t, l.ExecuteAfterIteration(func() { time.Sleep(poolStep) }))
+		coretest.Must(t, l.input.Input())
+		time.Sleep(3 * poolStep)
+	case "ending":
+		coretest.MustShutdownGracefully(t, l, 3*poolStep, 20*poolStep)
+		time.Sleep(5 * poolStep)
+	case "ended":
+		l.Shutdown()
+		coretest.AwaitDone(t, l)
+	}
+	return l
+}
+
+// use starts the loop, and gives it all that the calls share. It returns when the loop sleeps.
+func (l *calledLoop) use(t *testing.T) {
+	var err error
+	l.over = mustSchedule(t, l, 0, func() {})
+	l.remove, err = l.AddShutdownHook(func() { time.Sleep(poolStep) })
+	coretest.Must(t, err)
+	l.input = l.model.Open()
+	l.plain, err = l.Register(l.input.FD(), core.Readable|core.EdgeTriggered, func(core.Readiness) { time.Sleep(poolStep) })
+	coretest.Must(t, err)
+	l.channel = l.registerChannel(l.model.Open())
+	synctest.Wait()
+	time.Sleep(20 * poolStep)
+	l.far = mustSchedule(t, l, time.Hour, func() {})
+	l.near = mustSchedule(t, l, 15*poolStep, func() { time.Sleep(poolStep) })
+	l.future = core.Submit(l, func() (int, error) { return 1, nil })
+	l.periodic, err = l.ScheduleWithFixedDelay(14*poolStep, 2*poolStep, func() { time.Sleep(poolStep) })
+	coretest.Must(t, err)
+	time.Sleep(8 * poolStep)
+}
+
+func (l *calledLoop) registerChannel(d *pollertest.Descriptor) *core.Registration {
+	ch := &steppingChannel{registered: make(chan struct{})}
+	ch.reg, _ = l.RegisterChannel(d.FD(), core.Readable, ch)
+	close(ch.registered)
+	return ch.reg
+}
+
+// endedContext is a context that has ended.
+func endedContext() context.Context {
+	ended, cancel := context.WithCancel(context.Background())
+	cancel()
+	return ended
+}
+
+// loopCallsAtOnce are the calls of a loop that has been used or not. k is the number of the caller. Each makes one call only: a
+// second one would be synchronised with the first of another goroutine.
+var loopCallsAtOnce = []loopCall{
+	{"Execute", func(l *calledLoop, _ int) { _ = l.Execute(func() { time.Sleep(poolStep) }) }},
+	{"Execute of a panic", func(l *calledLoop, _ int) { _ = l.Execute(func() { panic("of a task") }) }},
+	{"Execute of Goexit", func(l *calledLoop, _ int) { _ = l.Execute(runtime.Goexit) }},
+	{"ExecuteLazy", func(l *calledLoop, _ int) { _ = l.ExecuteLazy(func() {}) }},
+	{"ExecuteAfterIteration", func(l *calledLoop, _ int) { _ = l.ExecuteAfterIteration(func() {}) }},
+	{"Submit", func(l *calledLoop, _ int) { _ = core.Submit(l, func() (int, error) { return 1, nil }) }},
+	{"Schedule", func(l *calledLoop, _ int) { _, _ = l.Schedule(poolStep, func() { time.Sleep(poolStep) }) }},
+	{"ScheduleWithFixedDelay", func(l *calledLoop, _ int) { _, _ = l.ScheduleWithFixedDelay(0, 3*poolStep, func() {}) }},
+	{"AddShutdownHook", func(l *calledLoop, _ int) { _, _ = l.AddShutdownHook(func() { time.Sleep(poolStep) }) }},
+	{"Register", func(l *calledLoop, k int) { _, _ = l.Register(l.free[2*k].FD(), core.Readable, func(core.Readiness) {}) }},
+	{"RegisterChannel", func(l *calledLoop, k int) { l.registerChannel(l.free[2*k+1]) }},
+	{"Channels", func(l *calledLoop, _ int) {
+		for range l.Channels() {
+			break
+		}
+	}},
+	{"TrySuccess", func(l *calledLoop, _ int) { _ = l.promise.TrySuccess(1) }},
+	{"TryFailure", func(l *calledLoop, _ int) { _ = l.promise.TryFailure(errOfACall) }},
+	{"SetUncancellable", func(l *calledLoop, _ int) { _ = l.promise.SetUncancellable() }},
+	{"Cancel of a promise", func(l *calledLoop, _ int) { _ = l.promise.Future().Cancel() }},
+	{"Done of a promise", func(l *calledLoop, _ int) { _ = l.promise.Future().Done() }},
+	{"OnDone of a promise", func(l *calledLoop, _ int) { l.promise.Future().OnDone(func(int, error) {}) }},
+	{"Wait for a promise", func(l *calledLoop, _ int) { _, _ = l.promise.Future().Wait(endedContext()) }},
+	{"OnDone of a completed promise", func(l *calledLoop, _ int) { l.completed.Future().OnDone(func(int, error) { time.Sleep(poolStep) }) }},
+	{"NewMeter", func(l *calledLoop, _ int) { _ = l.NewMeter() }},
+	{"Read", func(l *calledLoop, _ int) { _ = l.meter.Read() }},
+	{"Close of a meter", func(l *calledLoop, _ int) { l.meter.Close() }},
+	{"Stack", func(l *calledLoop, _ int) { _ = l.meter.Stack(core.RunningBody{}) }},
+	{"Stats", func(l *calledLoop, _ int) { _ = l.Stats() }},
+	{"Running", func(l *calledLoop, _ int) { _ = l.Running() }},
+	{"Report", func(l *calledLoop, _ int) { _ = l.Termination().Report() }},
+	{"OnDone of the termination", func(l *calledLoop, _ int) { l.Termination().OnDone(func(core.Report, error) { time.Sleep(poolStep) }) }},
+	{"AwaitTermination", func(l *calledLoop, _ int) { _ = l.AwaitTermination(endedContext()) }},
+	{"ShutdownContext", func(l *calledLoop, _ int) { _ = l.ShutdownContext() }},
+	{"Shutdown", func(l *calledLoop, _ int) { l.Shutdown() }},
+	{"ShutdownGracefully", func(l *calledLoop, _ int) { _, _ = l.ShutdownGracefully(poolStep, 5*poolStep) }},
+	{"ShutdownGracefully at once", func(l *calledLoop, _ int) { _, _ = l.ShutdownGracefully(0, 0) }},
+}
+
+// loopObjectCallsAtOnce are calls of objects that a loop that has not started does not have.
+var loopObjectCallsAtOnce = []loopCall{
+	{"ScheduleTimer", func(l *calledLoop, _ int) { _ = l.ScheduleTimer(l.over, poolStep, func() {}) }},
+	{"Cancel", func(l *calledLoop, _ int) { _ = l.far.Cancel() }},
+	{"Reset", func(l *calledLoop, _ int) { _ = l.far.Reset(poolStep) }},
+	{"Cancel of the near timer", func(l *calledLoop, _ int) { _ = l.near.Cancel() }},
+	{"Deadline", func(l *calledLoop, _ int) { _ = l.near.Deadline() }},
+	{"Done of a timer", func(l *calledLoop, _ int) { _ = l.near.Done() }},
+	{"Err of a timer", func(l *calledLoop, _ int) { _ = l.near.Err() }},
+	{"Cancel of the periodic timer", func(l *calledLoop, _ int) { _ = l.periodic.Cancel() }},
+	{"Reset of the periodic timer", func(l *calledLoop, _ int) { _ = l.periodic.Reset(poolStep) }},
+	{"Deadline of the periodic timer", func(l *calledLoop, _ int) { _ = l.periodic.Deadline() }},
+	{"Cancel of a future", func(l *calledLoop, _ int) { _ = l.future.Cancel() }},
+	{"remove", func(l *calledLoop, _ int) { _ = l.remove() }},
+	{"Input", func(l *calledLoop, _ int) { _ = l.input.Input() }},
+	{"Modify to nothing", func(l *calledLoop, _ int) { _ = l.plain.Modify(0) }},
+	{"Modify", func(l *calledLoop, _ int) { _ = l.plain.Modify(core.Readable | core.Writable | core.EdgeTriggered) }},
+	{"Close of a registration", func(l *calledLoop, _ int) { _ = l.plain.Close() }},
+	{"OnClose", func(l *calledLoop, _ int) { l.plain.OnClose(func(error) { time.Sleep(poolStep) }) }},
+	{"Post", func(l *calledLoop, _ int) { _ = l.channel.Post(func() { time.Sleep(poolStep) }) }},
+	{"End", func(l *calledLoop, _ int) { l.channel.End(core.ChannelEnd{Kind: core.EndDrained}) }},
+}
+
+type loopCall struct {
+	name string
+	call func(l *calledLoop, k int)
+}
+
+// TestLoopCallsNeedNoSynchronisation: all methods of an event loop, and of its timers, hooks, meters, futures and registrations, may
+// be called from many goroutines at once. It works as TestPoolCallsNeedNoSynchronisation does.
+func TestLoopCallsNeedNoSynchronisation(t *testing.T) {
+	for _, state := range []string{"new", "idle", "busy", "ending", "ended"} {
+		calls := loopCallsAtOnce
+		if state != "new" {
+			calls = append(calls[:len(calls):len(calls)], loopObjectCallsAtOnce...)
+		}
+		for _, first := range calls {
+			t.Run(state+"/"+first.name, func(t *testing.T) {
+				for _, second := range calls {
+					inBubble(t, func(t *testing.T) { callLoopAtOnce(t, state, first, second) })
+					if t.Failed() {
+						t.Fatalf("G3: %s beside %s of a loop that is %s is not synchronised", second.name, first.name, state)
+					}
+				}
+			})
+		}
+	}
+}
+
+func callLoopAtOnce(t *testing.T, state string, first, second loopCall) {
+	l := newCalledLoop(t, state)
+	var calls sync.WaitGroup
+	calls.Go(func() { first.call(l, 0) })
+	for k := 1; k < loopCallers; k++ {
+		calls.Go(func() {
+			time.Sleep(time.Duration(k)*poolStep - poolStep/2) // of the bubble
+			second.call(l, k)
+		})
+	}
+	calls.Wait()
+	l.Shutdown()
+	coretest.AwaitDone(t, l)
+	time.Sleep(2 * loopCallers * poolStep) // of the bubble: listeners of the end run
+	if s := l.Stats(); s.Pending != 0 || s.Timers != 0 || s.Registrations != 0 || s.Accepted != s.Ran+s.Cancelled {
+		t.Errorf("G20: the loop has ended, and its counts are %+v", s)
+	}
+}
