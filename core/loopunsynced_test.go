@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"math/rand/v2"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,25 +18,37 @@ import (
 )
 
 // steppingPoller is a Model whose calls off the lock of the loop take a step before and after.
-type steppingPoller struct{ *pollertest.Model }
-
-func (p steppingPoller) Wait(until core.Deadline) error {
-	time.Sleep(poolStep) // of the bubble
-	defer time.Sleep(poolStep)
-	return p.Model.Wait(until)
+type steppingPoller struct {
+	*pollertest.Model
+	deaf atomic.Bool // Wake panics
 }
 
-func (p steppingPoller) Wake() {
+var errPanicOfWait = errors.New("Wait is to panic")
+
+func (p *steppingPoller) Wait(until core.Deadline) error {
 	time.Sleep(poolStep) // of the bubble
+	defer time.Sleep(poolStep)
+	err := p.Model.Wait(until)
+	if err == errPanicOfWait {
+		panic(err)
+	}
+	return err
+}
+
+func (p *steppingPoller) Wake() {
+	time.Sleep(poolStep) // of the bubble
+	if p.deaf.Load() {
+		panic("of Wake")
+	}
 	p.Model.Wake()
 }
 
-func (p steppingPoller) Close() error {
+func (p *steppingPoller) Close() error {
 	defer time.Sleep(poolStep) // of the bubble
 	return p.Model.Close()
 }
 
-func (p steppingPoller) Ready() []core.PollEvent {
+func (p *steppingPoller) Ready() []core.PollEvent {
 	time.Sleep(poolStep) // of the bubble
 	return p.Model.Ready()
 }
@@ -68,16 +82,17 @@ func (ch *steppingChannel) Abort(error) {
 // calledLoop is an event loop with the objects of it that calls share. Each caller has a number, and descriptors of its own.
 type calledLoop struct {
 	*core.EventLoop
-	model              *pollertest.Model
+	model              *steppingPoller
 	free               []*pollertest.Descriptor // two for each caller
-	input              *pollertest.Descriptor   // watched by plain
+	input, stream      *pollertest.Descriptor   // watched by plain; watched without EdgeTriggered
 	meter              *core.Meter
 	far, near, over    *core.Timer // near is due soon; over has run
 	periodic           *core.Timer
 	remove             func() bool
 	plain, channel     *core.Registration
 	promise, completed *core.Promise[int]
-	future             *core.Future[int] // of a body that waits in the queue
+	bare, wrapped      *core.Promise[int] // without a listener; of a wrapper of the loop
+	future             *core.Future[int]  // of a body that waits in the queue
 }
 
 // loopCallers is the number of goroutines that call a loop.
@@ -87,9 +102,9 @@ var errOfACall = errors.New("of a call")
 
 // newCalledLoop returns a loop that has not started, sleeps, runs a body while other work waits, is in its quiet period, or has ended.
 func newCalledLoop(t *testing.T, state string) *calledLoop {
-	l := &calledLoop{model: pollertest.NewModel(nil)}
+	l := &calledLoop{model: &steppingPoller{Model: pollertest.NewModel(nil)}}
 	opts := []core.Option{
-		core.WithPoller(steppingPoller{l.model}), core.WithLogger(slog.New(steppingHandler{})), core.WithClock(steppingClock{}),
+		core.WithPoller(l.model), core.WithLogger(slog.New(steppingHandler{})), core.WithClock(steppingClock{}),
 		core.WithTimersAtShutdown(core.RunTimersUntilTimeout),
 		core.WithGoroutineStart(func(string) { time.Sleep(poolStep) }),
 		core.WithSpawner(func(loop func()) error {
@@ -97,6 +112,9 @@ func newCalledLoop(t *testing.T, state string) *calledLoop {
 			go loop()
 			return nil
 		}),
+	}
+	if state == "new" {
+		opts = append(opts, core.WithTracer(silentTracer{}), core.WithTimerJitter(1, rand.NewPCG(1, 2)))
 	}
 	loop, err := core.NewEventLoop(opts...)
 	l.EventLoop = coretest.EndWithTest(t, loop, err)
@@ -106,14 +124,15 @@ func newCalledLoop(t *testing.T, state string) *calledLoop {
 	l.meter, l.promise, l.completed = l.NewMeter(), core.NewPromise[int](l), core.NewPromise[int](l)
 	l.promise.Future().OnDone(func(int, error) { time.Sleep(poolStep) })
 	l.completed.TrySuccess(1)
+	l.bare, l.wrapped = core.NewPromise[int](l), core.NewPromise[int](steppingWrapper{l})
 	if state == "new" {
 		return l
 	}
 	l.use(t)
 	switch state {
 	case "busy":
-		coretest.MustExecute(t, l, func() { time.Sleep(8 * poolStep) })
-		l.future = core.Submit(l, func() (int, error) { time.Sleep(poolStep); return 1, nil })
+		coretest.MustExecute(t, l, func() { time.Sleep(5 * poolStep) })
+		l.future = core.Submit(l, func() (int, error) { time.Sleep(3 * poolStep); return 1, nil })
 		coretest.Must(t, l.ExecuteAfterIteration(func() { time.Sleep(poolStep) }))
 		coretest.Must(t, l.input.Input())
 		time.Sleep(3 * poolStep)
@@ -131,10 +150,17 @@ func newCalledLoop(t *testing.T, state string) *calledLoop {
 func (l *calledLoop) use(t *testing.T) {
 	var err error
 	l.over = mustSchedule(t, l, 0, func() {})
-	l.remove, err = l.AddShutdownHook(func() { time.Sleep(poolStep) })
+	l.remove, err = l.AddShutdownHook(func() {
+		time.Sleep(poolStep)
+		_, _ = l.AddShutdownHook(func() { time.Sleep(poolStep) })
+		time.Sleep(poolStep)
+	})
 	coretest.Must(t, err)
 	l.input = l.model.Open()
 	l.plain, err = l.Register(l.input.FD(), core.Readable|core.EdgeTriggered, func(core.Readiness) { time.Sleep(poolStep) })
+	coretest.Must(t, err)
+	l.stream = l.model.Open()
+	_, err = l.Register(l.stream.FD(), core.Readable, func(core.Readiness) { time.Sleep(poolStep) })
 	coretest.Must(t, err)
 	l.channel = l.registerChannel(l.model.Open())
 	synctest.Wait()
@@ -152,6 +178,19 @@ func (l *calledLoop) registerChannel(d *pollertest.Descriptor) *core.Registratio
 	ch.reg, _ = l.RegisterChannel(d.FD(), core.Readable, ch)
 	close(ch.registered)
 	return ch.reg
+}
+
+// silentTracer sees what a tracer sees, and does nothing.
+type silentTracer struct{}
+
+func (silentTracer) Trace(core.Event) {}
+
+// steppingWrapper is an executor of another package.
+type steppingWrapper struct{ core.EventExecutor }
+
+func (w steppingWrapper) InEventLoop() bool {
+	time.Sleep(poolStep) // of the bubble
+	return w.EventExecutor.InEventLoop()
 }
 
 // endedContext is a context that has ended.
@@ -173,7 +212,9 @@ var loopCallsAtOnce = []loopCall{
 	{"Schedule", func(l *calledLoop, _ int) { _, _ = l.Schedule(poolStep, func() { time.Sleep(poolStep) }) }},
 	{"ScheduleWithFixedDelay", func(l *calledLoop, _ int) { _, _ = l.ScheduleWithFixedDelay(0, 3*poolStep, func() {}) }},
 	{"AddShutdownHook", func(l *calledLoop, _ int) { _, _ = l.AddShutdownHook(func() { time.Sleep(poolStep) }) }},
-	{"Register", func(l *calledLoop, k int) { _, _ = l.Register(l.free[2*k].FD(), core.Readable, func(core.Readiness) {}) }},
+	{"Register", func(l *calledLoop, k int) {
+		_, _ = l.Register(l.free[2*k].FD(), core.Readable, func(core.Readiness) {})
+	}},
 	{"RegisterChannel", func(l *calledLoop, k int) { l.registerChannel(l.free[2*k+1]) }},
 	{"Channels", func(l *calledLoop, _ int) {
 		for range l.Channels() {
@@ -188,6 +229,10 @@ var loopCallsAtOnce = []loopCall{
 	{"OnDone of a promise", func(l *calledLoop, _ int) { l.promise.Future().OnDone(func(int, error) {}) }},
 	{"Wait for a promise", func(l *calledLoop, _ int) { _, _ = l.promise.Future().Wait(endedContext()) }},
 	{"OnDone of a completed promise", func(l *calledLoop, _ int) { l.completed.Future().OnDone(func(int, error) { time.Sleep(poolStep) }) }},
+	{"TrySuccess without a listener", func(l *calledLoop, _ int) { _ = l.bare.TrySuccess(1) }},
+	{"OnDone of a promise without a listener", func(l *calledLoop, _ int) { l.bare.Future().OnDone(func(int, error) {}) }},
+	{"TrySuccess of a wrapper", func(l *calledLoop, _ int) { _ = l.wrapped.TrySuccess(1) }},
+	{"Wait for a promise of a wrapper", func(l *calledLoop, _ int) { _, _ = l.wrapped.Future().Wait(endedContext()) }},
 	{"NewMeter", func(l *calledLoop, _ int) { _ = l.NewMeter() }},
 	{"Read", func(l *calledLoop, _ int) { _ = l.meter.Read() }},
 	{"Close of a meter", func(l *calledLoop, _ int) { l.meter.Close() }},
@@ -199,7 +244,7 @@ var loopCallsAtOnce = []loopCall{
 	{"AwaitTermination", func(l *calledLoop, _ int) { _ = l.AwaitTermination(endedContext()) }},
 	{"ShutdownContext", func(l *calledLoop, _ int) { _ = l.ShutdownContext() }},
 	{"Shutdown", func(l *calledLoop, _ int) { l.Shutdown() }},
-	{"ShutdownGracefully", func(l *calledLoop, _ int) { _, _ = l.ShutdownGracefully(poolStep, 5*poolStep) }},
+	{"ShutdownGracefully", func(l *calledLoop, _ int) { _, _ = l.ShutdownGracefully(poolStep, 2*poolStep) }},
 	{"ShutdownGracefully at once", func(l *calledLoop, _ int) { _, _ = l.ShutdownGracefully(0, 0) }},
 }
 
@@ -242,7 +287,7 @@ func TestLoopCallsNeedNoSynchronisation(t *testing.T) {
 		for _, first := range calls {
 			t.Run(state+"/"+first.name, func(t *testing.T) {
 				for _, second := range calls {
-					inBubble(t, func(t *testing.T) { callLoopAtOnce(t, state, first, second) })
+					inBubble(t, func(t *testing.T) { callLoopAtOnce(t, newCalledLoop(t, state), first, second, 0) })
 					if t.Failed() {
 						t.Fatalf("G3: %s beside %s of a loop that is %s is not synchronised", second.name, first.name, state)
 					}
@@ -252,17 +297,65 @@ func TestLoopCallsNeedNoSynchronisation(t *testing.T) {
 	}
 }
 
-func callLoopAtOnce(t *testing.T, state string, first, second loopCall) {
-	l := newCalledLoop(t, state)
+// loopWorkAtOnce begins what a loop does by itself for a while.
+var loopWorkAtOnce = []loopCall{
+	{"shuts down", func(l *calledLoop, _ int) { _, _ = l.ShutdownGracefully(3*poolStep, time.Second) }},
+	{"times out", func(l *calledLoop, _ int) { _, _ = l.ShutdownGracefully(3*poolStep, 8*poolStep) }},
+	{"ends", func(l *calledLoop, _ int) { l.Shutdown() }},
+	{"rebuilds its poller", func(l *calledLoop, _ int) { l.model.Fail(pollertest.Wait, errOfACall) }},
+	{"fails", func(l *calledLoop, _ int) { l.model.Fail(pollertest.Wait, errOfACall, errOfACall) }},
+	{"fails by a panic", func(l *calledLoop, _ int) { l.model.Fail(pollertest.Wait, errPanicOfWait) }},
+	{"cannot be woken", func(l *calledLoop, _ int) { l.model.deaf.Store(true) }},
+	{"polls while it is busy", func(l *calledLoop, _ int) {
+		turns := 0
+		var task func()
+		task = func() {
+			time.Sleep(poolStep)
+			if turns++; turns < 20 {
+				_ = l.Execute(task)
+			}
+		}
+		_ = l.Execute(task)
+		_ = l.stream.Input()
+	}},
+}
+
+// TestCallsNeedNoSynchronisationWithTheLoop: no method of an event loop, and of its timers, hooks, meters, futures and registrations,
+// needs synchronisation with the work of the loop itself, such as its end or a failure of its poller. It works as
+// TestLoopCallsNeedNoSynchronisation does.
+func TestCallsNeedNoSynchronisationWithTheLoop(t *testing.T) {
+	calls := append(loopCallsAtOnce[:len(loopCallsAtOnce):len(loopCallsAtOnce)], loopObjectCallsAtOnce...)
+	for _, work := range loopWorkAtOnce {
+		for _, state := range []string{"idle", "busy"} {
+			t.Run(state+"/"+work.name, func(t *testing.T) {
+				for _, call := range calls {
+					for delay := time.Duration(0); delay < 30; delay += loopCallers - 1 {
+						inBubble(t, func(t *testing.T) { callLoopAtOnce(t, newCalledLoop(t, state), work, call, delay*poolStep) })
+					}
+					if t.Failed() {
+						t.Fatalf("G3: %s is not synchronised with a loop that was %s and %s", call.name, state, work.name)
+					}
+				}
+			})
+		}
+	}
+}
+
+// callLoopAtOnce makes the first call, and the second after the delay, and again after each step.
+func callLoopAtOnce(t *testing.T, l *calledLoop, first, second loopCall, delay time.Duration) {
 	var calls sync.WaitGroup
 	calls.Go(func() { first.call(l, 0) })
 	for k := 1; k < loopCallers; k++ {
 		calls.Go(func() {
-			time.Sleep(time.Duration(k)*poolStep - poolStep/2) // of the bubble
+			time.Sleep(delay + time.Duration(k)*poolStep - poolStep/2) // of the bubble
 			second.call(l, k)
 		})
 	}
 	calls.Wait()
+	l.model.deaf.Store(false)
+	if l.channel != nil {
+		_ = l.channel.Post(func() {}) // wakes a loop that a call could not wake
+	}
 	l.Shutdown()
 	coretest.AwaitDone(t, l)
 	time.Sleep(2 * loopCallers * poolStep) // of the bubble: listeners of the end run
