@@ -56,17 +56,18 @@ func (e *Executor) notifyChannels() {
 	io.notices, io.noticePos = nil, 0
 }
 
+// notify delivers a notice, unless the registration has had it or is closed.
 func (e *Executor) notify(t notice) {
-	e.mu.Lock()
-	over := t.r.state.Load() == regClosed || t.r.notified >= t.level
-	t.r.notified = max(t.r.notified, t.level)
-	until := addTime(e.shutdown.calledAt, e.shutdown.timeout)
-	e.mu.Unlock()
+	if t.r.state.Load() == regClosed || t.r.notified >= t.level {
+		return
+	}
+	t.r.notified = t.level
 	switch {
-	case over:
 	case !t.r.isChannel:
 		t.r.close(t.cause, ChannelEnd{})
 	case t.level == noticeDrain:
+		// Without mu: the shutdown call has set both times before the loop saw its state in makeNotices.
+		until := addTime(e.shutdown.calledAt, e.shutdown.timeout)
 		e.runBody(currentBody{kind: BodyReadiness, internal: true}, func() { t.r.target.Drain(e.deadlineAt(until)) })
 	default:
 		e.runBody(currentBody{kind: BodyReadiness, internal: true}, func() { t.r.target.Abort(t.cause) })

@@ -42,9 +42,8 @@ type Registration struct {
 
 	isChannel bool // set once by Register
 
-	// Guarded by e.mu.
-	interest Interest
-	notified noticeLevel // the highest level of a shutdown notice that was delivered, or is being delivered
+	interest Interest    // guarded by e.mu
+	notified noticeLevel // loop only: the highest level of a shutdown notice that was delivered, or is being delivered
 }
 
 const (
