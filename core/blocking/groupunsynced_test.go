@@ -3,13 +3,13 @@ package blocking_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"eventide/core"
@@ -178,14 +178,11 @@ func TestGroupCallsNeedNoSynchronisation(t *testing.T) {
 		for _, first := range groupCallsAtOnce {
 			t.Run(state+"/"+first.name, func(t *testing.T) {
 				for _, second := range groupCallsAtOnce {
-					synctest.Test(t, func(t *testing.T) {
+					inNamedBubble(t, fmt.Sprintf("G20: %s beside %s of a group that is %s", second.name, first.name, state), func(t *testing.T) {
 						g := newCalledGroup(t, state)
-						callAtOnce(func() { first.call(g) }, func(int) { second.call(g) })
+						callAtOnce(func() { first.call(g) }, func() { second.call(g) })
 						g.end(t)
 					})
-					if t.Failed() {
-						t.Fatalf("G3: %s beside %s of a group that is %s is not synchronised", second.name, first.name, state)
-					}
 				}
 			})
 		}

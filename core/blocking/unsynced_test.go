@@ -2,6 +2,7 @@ package blocking_test
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -124,7 +125,7 @@ func newSteppingHandler(begins, ends *int) *handler {
 	return &handler{
 		active:        func(*blocking.Channel) { takeAStep(); *begins++ },
 		read:          func(ch *blocking.Channel, p []byte) { takeAStep(); ch.Write(p) },
-		readComplete:  func(ch *blocking.Channel) { takeAStep(); ch.Flush() },
+		readComplete:  step,
 		inputShutdown: step,
 		inactive:      step,
 		unregistered:  func(*blocking.Channel) { takeAStep(); *ends++ },
@@ -139,6 +140,7 @@ type calledChannel struct {
 	conn         *steppingConn
 	write        blocking.WriteFuture // of bytes that may wait
 	flush        blocking.WriteFuture // behind them
+	panics       atomic.Bool          // ReadComplete panics
 	begins, ends int
 }
 
@@ -187,7 +189,15 @@ func newCalledChannel(t *testing.T, opts []blocking.Option, state string, enter 
 	}
 	opts = append([]blocking.Option{blocking.WithReadBuffer(2), blocking.WithLogger(slog.New(steppingLog{})),
 		blocking.WithCloseTimeout(2 * callStep), blocking.WithHandshakeTimeout(10 * callStep)}, opts...)
-	c.Channel = mustRegister(t, c.group, c.conn, newSteppingHandler(&c.begins, &c.ends), opts...)
+	h := newSteppingHandler(&c.begins, &c.ends)
+	h.readComplete = func(ch *blocking.Channel) {
+		takeAStep()
+		if c.panics.Load() {
+			panic("of a handler")
+		}
+		ch.Flush()
+	}
+	c.Channel = mustRegister(t, c.group, c.conn, h, opts...)
 	time.Sleep(3*callStep + callStep/4)
 	c.write, c.flush = c.Write([]byte("ab")), c.Write([]byte("ab"))
 	enter(t, c)
@@ -257,10 +267,21 @@ var channelCausesAtOnce = []channelCall{
 	{"Flush on the executor", onLoopOf(func(c *calledChannel) { c.Flush(); takeAStep() })},
 	{"Close on the executor", onLoopOf(func(c *calledChannel) { c.Close() })},
 	{"CloseGracefully on the executor", onLoopOf(func(c *calledChannel) { c.CloseGracefully(time.Time{}) })},
+	{"a panic on the executor", onLoopOf(func(*calledChannel) { panic("of a task") })},
 	{"input", func(c *calledChannel) { c.conn.input.Store(2) }},
+	{"input for a handler that panics", func(c *calledChannel) {
+		c.panics.Store(true)
+		c.conn.input.Store(2)
+	}},
 	{"the end of the stream", func(c *calledChannel) { c.conn.ended.Store(true) }},
 	{"room", func(c *calledChannel) { c.conn.full.Store(false) }},
 	{"a reset", func(c *calledChannel) { c.conn.broken.Store(true) }},
+	{"CloseGracefully, and a reset at its deadline", func(c *calledChannel) {
+		deadline := time.Now().Add(7 * callStep)
+		c.CloseGracefully(deadline)
+		time.Sleep(time.Until(deadline) + callStep/8)
+		c.conn.broken.Store(true) // before the connection is cut: that takes a step
+	}},
 	{"Shutdown", func(c *calledChannel) { c.group.Shutdown() }},
 	{"ShutdownGracefully", func(c *calledChannel) { _, _ = c.group.ShutdownGracefully(0, 5*callStep) }},
 }
@@ -274,31 +295,35 @@ func TestChannelCallsNeedNoSynchronisation(t *testing.T) {
 		for _, first := range slices.Concat(channelCallsAtOnce, channelCausesAtOnce) {
 			t.Run(state.name+"/"+first.name, func(t *testing.T) {
 				for _, second := range slices.Concat(channelCallsAtOnce, channelGettersAtOnce) {
-					synctest.Test(t, func(t *testing.T) {
+					inNamedBubble(t, fmt.Sprintf("G22: %s beside %s of a channel that is %s", second.name, first.name, state.name), func(t *testing.T) {
 						c := newCalledChannel(t, state.opts, state.name, state.enter)
-						callAtOnce(func() { first.call(c) }, func(int) { second.call(c) })
+						callAtOnce(func() { first.call(c) }, func() { second.call(c) })
 						c.end(t)
 					})
-					if t.Failed() {
-						t.Fatalf("G22: %s beside %s of a channel that is %s is not synchronised", second.name, first.name, state.name)
-					}
 				}
 			})
 		}
 	}
 }
 
-// callsAfter is the number of goroutines that make the second call.
-const callsAfter = 6
+// inNamedBubble runs f in a bubble, and names the bubble that has failed. A failure ends the test.
+func inNamedBubble(t *testing.T, name string, f func(t *testing.T)) {
+	defer func() {
+		if t.Failed() {
+			t.Log(name, "is not synchronised, or does not end")
+		}
+	}()
+	synctest.Test(t, f)
+}
 
 // callAtOnce makes the first call, and the second after half a step, and again after each further step.
-func callAtOnce(first func(), second func(k int)) {
+func callAtOnce(first func(), second func()) {
 	var calls sync.WaitGroup
 	calls.Go(first)
-	for k := range callsAfter {
+	for k := range 6 {
 		calls.Go(func() {
 			time.Sleep(callStep/2 + time.Duration(k)*callStep) // of the bubble
-			second(k)
+			second()
 		})
 	}
 	calls.Wait()
