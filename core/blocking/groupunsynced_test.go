@@ -48,6 +48,7 @@ type calledGroup struct {
 	ln      *steppingListener
 	open    *blocking.Channel // nil: none
 	refuses atomic.Bool       // the spawner starts no goroutine
+	ends    atomic.Bool       // and then it shuts the group down
 	serves  sync.WaitGroup
 }
 
@@ -70,6 +71,9 @@ func newCalledGroup(t *testing.T, state string) *calledGroup {
 	group, err := blocking.NewGroup(2, core.WithGoroutineStart(func(string) { takeAStep() }), core.WithSpawner(func(loop func()) error {
 		takeAStep()
 		if g.refuses.Load() {
+			if g.ends.Load() {
+				g.Shutdown()
+			}
 			return errOfTheSpawner
 		}
 		go loop()
@@ -129,6 +133,15 @@ func onOpen(call func(g *calledGroup)) func(g *calledGroup) {
 	}
 }
 
+// inListener returns the call in a listener that is called off the executors.
+func inListener(call func(g *calledGroup)) func(g *calledGroup) {
+	return func(g *calledGroup) {
+		p := core.NewPromise[int](nil)
+		p.Future().OnDone(func(int, error) { call(g) })
+		p.TrySuccess(1)
+	}
+}
+
 // soon is a context that ends after some steps.
 func soon() (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.Background(), 10*callStep)
@@ -160,11 +173,11 @@ var groupCallsAtOnce = []struct {
 		_ = g.AwaitTermination(ctx)
 	}},
 	{"Shutdown", func(g *calledGroup) { g.Shutdown() }},
-	{"Shutdown in a listener", func(g *calledGroup) {
-		p := core.NewPromise[int](nil)
-		p.Future().OnDone(func(int, error) { g.Shutdown() })
-		p.TrySuccess(1)
-	}},
+	{"Shutdown in a listener", inListener(func(g *calledGroup) { g.Shutdown() })},
+	{"Register in a listener, and Shutdown in its spawner", inListener(func(g *calledGroup) {
+		g.ends.Store(true)
+		_, _ = g.register()
+	})},
 	{"ShutdownGracefully", func(g *calledGroup) { _, _ = g.ShutdownGracefully(0, 5*callStep) }},
 	{"Close", func(g *calledGroup) { _ = g.Close() }},
 	{"Close of a channel", ofOpen(func(ch *blocking.Channel) { ch.Close() })},

@@ -281,6 +281,7 @@ var channelCausesAtOnce = []channelCall{
 		c.CloseGracefully(deadline)
 		time.Sleep(time.Until(deadline) + callStep/8)
 		c.conn.broken.Store(true) // before the connection is cut: that takes a step
+		time.Sleep(2 * callStep)  // before the test closes the channel
 	}},
 	{"Shutdown", func(c *calledChannel) { c.group.Shutdown() }},
 	{"ShutdownGracefully", func(c *calledChannel) { _, _ = c.group.ShutdownGracefully(0, 5*callStep) }},
