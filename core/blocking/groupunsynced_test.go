@@ -191,7 +191,7 @@ func TestGroupCallsNeedNoSynchronisation(t *testing.T) {
 		for _, first := range groupCallsAtOnce {
 			t.Run(state+"/"+first.name, func(t *testing.T) {
 				for _, second := range groupCallsAtOnce {
-					inNamedBubble(t, fmt.Sprintf("G20: %s beside %s of a group that is %s", second.name, first.name, state), func(t *testing.T) {
+					inNamedBubble(t, fmt.Sprintf("G3: %s beside %s of a group that is %s", second.name, first.name, state), func(t *testing.T) {
 						g := newCalledGroup(t, state)
 						callAtOnce(func() { first.call(g) }, func() { second.call(g) })
 						g.end(t)
