@@ -1,8 +1,8 @@
 package core_test
 
 import (
+	"fmt"
 	"log/slog"
-	"sync"
 	"testing"
 	"time"
 
@@ -46,10 +46,9 @@ func TestGroupCallsNeedNoSynchronisation(t *testing.T) {
 		for _, first := range groupCallsAtOnce {
 			t.Run(state+"/"+first.name, func(t *testing.T) {
 				for _, second := range groupCallsAtOnce {
-					inBubble(t, func(t *testing.T) { callGroupAtOnce(t, newCalledGroup(t, state), first.call, second.call) })
-					if t.Failed() {
-						t.Fatalf("G3: %s beside %s of a group that is %s is not synchronised", second.name, first.name, state)
-					}
+					coretest.InNamedBubble(t, fmt.Sprintf("S17: %s beside %s of a group that is %s", second.name, first.name, state), func(t *testing.T) {
+						callGroupAtOnce(t, newCalledGroup(t, state), first.call, second.call)
+					})
 				}
 			})
 		}
@@ -71,15 +70,7 @@ func newCalledGroup(t *testing.T, state string) *core.Group {
 }
 
 func callGroupAtOnce(t *testing.T, g *core.Group, first, second func(*core.Group)) {
-	var calls sync.WaitGroup
-	calls.Go(func() { first(g) })
-	for k := range 5 {
-		calls.Go(func() {
-			time.Sleep(poolStep/2 + time.Duration(k)*poolStep) // of the bubble
-			second(g)
-		})
-	}
-	calls.Wait()
+	coretest.CallBeside(poolStep, 5, func() { first(g) }, func(int) { second(g) })
 	g.Shutdown()
 	coretest.AwaitDone(t, g)
 	time.Sleep(10 * poolStep) // of the bubble: listeners of the end run

@@ -3,10 +3,10 @@ package core_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"runtime"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -287,10 +287,9 @@ func TestLoopCallsNeedNoSynchronisation(t *testing.T) {
 		for _, first := range calls {
 			t.Run(state+"/"+first.name, func(t *testing.T) {
 				for _, second := range calls {
-					inBubble(t, func(t *testing.T) { callLoopAtOnce(t, newCalledLoop(t, state), first, second, 0) })
-					if t.Failed() {
-						t.Fatalf("G3: %s beside %s of a loop that is %s is not synchronised", second.name, first.name, state)
-					}
+					coretest.InNamedBubble(t, fmt.Sprintf("S17: %s beside %s of a loop that is %s", second.name, first.name, state), func(t *testing.T) {
+						callLoopAtOnce(t, newCalledLoop(t, state), first, second, 0)
+					})
 				}
 			})
 		}
@@ -330,10 +329,8 @@ func TestCallsNeedNoSynchronisationWithTheLoop(t *testing.T) {
 			t.Run(state+"/"+work.name, func(t *testing.T) {
 				for _, call := range calls {
 					for delay := time.Duration(0); delay < 30; delay += loopCallers - 1 {
-						inBubble(t, func(t *testing.T) { callLoopAtOnce(t, newCalledLoop(t, state), work, call, delay*poolStep) })
-					}
-					if t.Failed() {
-						t.Fatalf("G3: %s is not synchronised with a loop that was %s and %s", call.name, state, work.name)
+						name := fmt.Sprintf("S17: %s beside a loop that was %s and %s", call.name, state, work.name)
+						coretest.InNamedBubble(t, name, func(t *testing.T) { callLoopAtOnce(t, newCalledLoop(t, state), work, call, delay*poolStep) })
 					}
 				}
 			})
@@ -343,15 +340,10 @@ func TestCallsNeedNoSynchronisationWithTheLoop(t *testing.T) {
 
 // callLoopAtOnce makes the first call, and the second after the delay, and again after each step.
 func callLoopAtOnce(t *testing.T, l *calledLoop, first, second loopCall, delay time.Duration) {
-	var calls sync.WaitGroup
-	calls.Go(func() { first.call(l, 0) })
-	for k := 1; k < loopCallers; k++ {
-		calls.Go(func() {
-			time.Sleep(delay + time.Duration(k)*poolStep - poolStep/2) // of the bubble
-			second.call(l, k)
-		})
-	}
-	calls.Wait()
+	coretest.CallBeside(poolStep, loopCallers-1, func() { first.call(l, 0) }, func(k int) {
+		time.Sleep(delay) // of the bubble
+		second.call(l, k+1)
+	})
 	l.model.deaf.Store(false)
 	if l.channel != nil {
 		_ = l.channel.Post(func() {}) // wakes a loop that a call could not wake

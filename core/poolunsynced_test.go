@@ -2,9 +2,9 @@ package core_test
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"runtime"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -123,23 +123,12 @@ func TestPoolCallsNeedNoSynchronisation(t *testing.T) {
 		for _, first := range poolCallsAtOnce {
 			t.Run(state+"/"+first.name, func(t *testing.T) {
 				for _, second := range poolCallsAtOnce {
-					inBubble(t, func(t *testing.T) {
+					coretest.InNamedBubble(t, fmt.Sprintf("S17: %s beside %s of a pool that is %s", second.name, first.name, state), func(t *testing.T) {
 						p := newCalledPool(t, state)
-						var calls sync.WaitGroup
-						calls.Go(func() { first.call(p) })
-						for k := range 4 {
-							calls.Go(func() {
-								time.Sleep(poolStep/2 + time.Duration(k)*poolStep) // of the bubble
-								second.call(p)
-							})
-						}
-						calls.Wait()
+						coretest.CallBeside(poolStep, 4, func() { first.call(p) }, func(int) { second.call(p) })
 						p.Shutdown()
 						coretest.AwaitDone(t, p)
 					})
-					if t.Failed() {
-						t.Fatalf("G3: %s beside %s of a pool that is %s is not synchronised", second.name, first.name, state)
-					}
 				}
 			})
 		}

@@ -191,9 +191,9 @@ func TestGroupCallsNeedNoSynchronisation(t *testing.T) {
 		for _, first := range groupCallsAtOnce {
 			t.Run(state+"/"+first.name, func(t *testing.T) {
 				for _, second := range groupCallsAtOnce {
-					inNamedBubble(t, fmt.Sprintf("G3: %s beside %s of a group that is %s", second.name, first.name, state), func(t *testing.T) {
+					coretest.InNamedBubble(t, fmt.Sprintf("S17: %s beside %s of a group that is %s", second.name, first.name, state), func(t *testing.T) {
 						g := newCalledGroup(t, state)
-						callAtOnce(func() { first.call(g) }, func() { second.call(g) })
+						coretest.CallBeside(callStep, 6, func() { first.call(g) }, func(int) { second.call(g) })
 						g.end(t)
 					})
 				}

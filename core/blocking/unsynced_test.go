@@ -8,11 +8,9 @@ import (
 	"net"
 	"os"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"eventide/core/blocking"
@@ -296,38 +294,15 @@ func TestChannelCallsNeedNoSynchronisation(t *testing.T) {
 		for _, first := range slices.Concat(channelCallsAtOnce, channelCausesAtOnce) {
 			t.Run(state.name+"/"+first.name, func(t *testing.T) {
 				for _, second := range slices.Concat(channelCallsAtOnce, channelGettersAtOnce) {
-					inNamedBubble(t, fmt.Sprintf("G22: %s beside %s of a channel that is %s", second.name, first.name, state.name), func(t *testing.T) {
+					coretest.InNamedBubble(t, fmt.Sprintf("S17: %s beside %s of a channel that is %s", second.name, first.name, state.name), func(t *testing.T) {
 						c := newCalledChannel(t, state.opts, state.name, state.enter)
-						callAtOnce(func() { first.call(c) }, func() { second.call(c) })
+						coretest.CallBeside(callStep, 6, func() { first.call(c) }, func(int) { second.call(c) })
 						c.end(t)
 					})
 				}
 			})
 		}
 	}
-}
-
-// inNamedBubble runs f in a bubble, and names the bubble that has failed. A failure ends the test.
-func inNamedBubble(t *testing.T, name string, f func(t *testing.T)) {
-	defer func() {
-		if t.Failed() {
-			t.Log(name, "is not synchronised, or does not end")
-		}
-	}()
-	synctest.Test(t, f)
-}
-
-// callAtOnce makes the first call, and the second after half a step, and again after each further step.
-func callAtOnce(first func(), second func()) {
-	var calls sync.WaitGroup
-	calls.Go(first)
-	for k := range 6 {
-		calls.Go(func() {
-			time.Sleep(callStep/2 + time.Duration(k)*callStep) // of the bubble
-			second()
-		})
-	}
-	calls.Wait()
 }
 
 // end closes the channel and checks that it has come to its end.

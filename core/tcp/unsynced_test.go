@@ -2,9 +2,9 @@ package tcp_test
 
 import (
 	"context"
+	"fmt"
 	"net/netip"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -307,30 +307,16 @@ func TestChannelCallsNeedNoSynchronisation(t *testing.T) {
 		for _, first := range slices.Concat(channelCallsAtOnce, channelCausesAtOnce) {
 			t.Run(state.name+"/"+first.name, func(t *testing.T) {
 				for _, second := range slices.Concat(channelCallsAtOnce, channelGettersAtOnce) {
-					synctest.Test(t, func(t *testing.T) {
+					name := fmt.Sprintf("S17: %s beside %s of a channel that is %s", second.name, first.name, state.name)
+					coretest.InNamedBubble(t, name, func(t *testing.T) {
 						c := newCalledChannel(t, state.opts, state.make)
-						c.callAtOnce(first.call, second.call)
+						coretest.CallBeside(channelStep, 6, func() { first.call(c) }, func(int) { second.call(c) })
 						c.end(t)
 					})
-					if t.Failed() {
-						t.Fatalf("G22: %s beside %s of a channel that is %s is not synchronised", second.name, first.name, state.name)
-					}
 				}
 			})
 		}
 	}
-}
-
-func (c *calledChannel) callAtOnce(first, second func(c *calledChannel)) {
-	var calls sync.WaitGroup
-	calls.Go(func() { first(c) })
-	for k := range 6 {
-		calls.Go(func() {
-			time.Sleep(channelStep/2 + time.Duration(k)*channelStep) // of the bubble
-			second(c)
-		})
-	}
-	calls.Wait()
 }
 
 // end closes both channels and checks that each has come to its end.

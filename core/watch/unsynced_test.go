@@ -2,8 +2,8 @@ package watch_test
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -85,23 +85,12 @@ func TestWatcherCallsNeedNoSynchronisation(t *testing.T) {
 		for _, first := range watcherCalls {
 			t.Run(state.name+"/"+first.name, func(t *testing.T) {
 				for _, second := range watcherCalls {
-					inBubble(t, func(t *testing.T) {
+					coretest.InNamedBubble(t, fmt.Sprintf("S17: %s beside %s of a Watcher that is %s", second.name, first.name, state.name), func(t *testing.T) {
 						w := newCalledWatcher(t, state.name, state.runs)
-						var calls sync.WaitGroup
-						calls.Go(func() { first.call(w) })
-						for k := range 8 {
-							calls.Go(func() {
-								time.Sleep(watchStep/2 + time.Duration(k)*watchStep) // of the bubble
-								second.call(w)
-							})
-						}
-						calls.Wait()
+						coretest.CallBeside(watchStep, 8, func() { first.call(w) }, func(int) { second.call(w) })
 						w.functions.Shutdown()
 						coretest.AwaitDone(t, w.functions)
 					})
-					if t.Failed() {
-						t.Fatalf("%s beside %s of a Watcher that is %s is not synchronised", second.name, first.name, state.name)
-					}
 				}
 			})
 		}
