@@ -26,8 +26,8 @@ type steppingPoller struct {
 var errPanicOfWait = errors.New("Wait is to panic")
 
 func (p *steppingPoller) Wait(until core.Deadline) error {
-	time.Sleep(poolStep) // of the bubble
-	defer time.Sleep(poolStep)
+	coretest.TakeStep()
+	defer coretest.TakeStep()
 	err := p.Model.Wait(until)
 	if err == errPanicOfWait {
 		panic(err)
@@ -36,7 +36,7 @@ func (p *steppingPoller) Wait(until core.Deadline) error {
 }
 
 func (p *steppingPoller) Wake() {
-	time.Sleep(poolStep) // of the bubble
+	coretest.TakeStep()
 	if p.deaf.Load() {
 		panic("of Wake")
 	}
@@ -44,12 +44,12 @@ func (p *steppingPoller) Wake() {
 }
 
 func (p *steppingPoller) Close() error {
-	defer time.Sleep(poolStep) // of the bubble
+	defer coretest.TakeStep()
 	return p.Model.Close()
 }
 
 func (p *steppingPoller) Ready() []core.PollEvent {
-	time.Sleep(poolStep) // of the bubble
+	coretest.TakeStep()
 	return p.Model.Ready()
 }
 
@@ -59,7 +59,7 @@ type steppingHandler struct{ slog.Handler }
 func (steppingHandler) Enabled(context.Context, slog.Level) bool { return true }
 func (h steppingHandler) WithAttrs([]slog.Attr) slog.Handler     { return h }
 func (steppingHandler) Handle(context.Context, slog.Record) error {
-	time.Sleep(poolStep) // of the bubble
+	coretest.TakeStep()
 	return nil
 }
 
@@ -69,14 +69,14 @@ type steppingChannel struct {
 	reg        *core.Registration
 }
 
-func (*steppingChannel) Ready(core.Readiness) { time.Sleep(poolStep) }
-func (*steppingChannel) Drain(core.Deadline)  { time.Sleep(poolStep) }
+func (*steppingChannel) Ready(core.Readiness) { coretest.TakeStep() }
+func (*steppingChannel) Drain(core.Deadline)  { coretest.TakeStep() }
 func (ch *steppingChannel) Abort(error) {
 	go func() {
 		<-ch.registered
 		ch.reg.End(core.ChannelEnd{Kind: core.EndAborted, Held: "an answer"})
 	}()
-	time.Sleep(poolStep)
+	coretest.TakeStep()
 }
 
 // calledLoop is an event loop with the objects of it that calls share. Each caller has a number, and descriptors of its own.
@@ -106,9 +106,9 @@ func newCalledLoop(t *testing.T, state string) *calledLoop {
 	opts := []core.Option{
 		core.WithPoller(l.model), core.WithLogger(slog.New(steppingHandler{})), core.WithClock(steppingClock{}),
 		core.WithTimersAtShutdown(core.RunTimersUntilTimeout),
-		core.WithGoroutineStart(func(string) { time.Sleep(poolStep) }),
+		core.WithGoroutineStart(func(string) { coretest.TakeStep() }),
 		core.WithSpawner(func(loop func()) error {
-			time.Sleep(poolStep) // of the bubble
+			coretest.TakeStep()
 			go loop()
 			return nil
 		}),
@@ -122,7 +122,7 @@ func newCalledLoop(t *testing.T, state string) *calledLoop {
 		l.free = append(l.free, l.model.Open())
 	}
 	l.meter, l.promise, l.completed = l.NewMeter(), core.NewPromise[int](l), core.NewPromise[int](l)
-	l.promise.Future().OnDone(func(int, error) { time.Sleep(poolStep) })
+	l.promise.Future().OnDone(func(int, error) { coretest.TakeStep() })
 	l.completed.TrySuccess(1)
 	l.bare, l.wrapped = core.NewPromise[int](l), core.NewPromise[int](steppingWrapper{l})
 	if state == "new" {
@@ -131,14 +131,14 @@ func newCalledLoop(t *testing.T, state string) *calledLoop {
 	l.use(t)
 	switch state {
 	case "busy":
-		coretest.MustExecute(t, l, func() { time.Sleep(5 * poolStep) })
-		l.future = core.Submit(l, func() (int, error) { time.Sleep(3 * poolStep); return 1, nil })
-		coretest.Must(t, l.ExecuteAfterIteration(func() { time.Sleep(poolStep) }))
+		coretest.MustExecute(t, l, func() { coretest.Pass(5 * coretest.Step) })
+		l.future = core.Submit(l, func() (int, error) { coretest.Pass(3 * coretest.Step); return 1, nil })
+		coretest.Must(t, l.ExecuteAfterIteration(func() { coretest.TakeStep() }))
 		coretest.Must(t, l.input.Input())
-		time.Sleep(3 * poolStep)
+		coretest.Pass(3 * coretest.Step)
 	case "ending":
-		coretest.MustShutdownGracefully(t, l, 3*poolStep, 20*poolStep)
-		time.Sleep(5 * poolStep)
+		coretest.MustShutdownGracefully(t, l, 3*coretest.Step, 20*coretest.Step)
+		coretest.Pass(5 * coretest.Step)
 	case "ended":
 		l.Shutdown()
 		coretest.AwaitDone(t, l)
@@ -151,26 +151,26 @@ func (l *calledLoop) use(t *testing.T) {
 	var err error
 	l.over = mustSchedule(t, l, 0, func() {})
 	l.remove, err = l.AddShutdownHook(func() {
-		time.Sleep(poolStep)
-		_, _ = l.AddShutdownHook(func() { time.Sleep(poolStep) })
-		time.Sleep(poolStep)
+		coretest.TakeStep()
+		_, _ = l.AddShutdownHook(func() { coretest.TakeStep() })
+		coretest.TakeStep()
 	})
 	coretest.Must(t, err)
 	l.input = l.model.Open()
-	l.plain, err = l.Register(l.input.FD(), core.Readable|core.EdgeTriggered, func(core.Readiness) { time.Sleep(poolStep) })
+	l.plain, err = l.Register(l.input.FD(), core.Readable|core.EdgeTriggered, func(core.Readiness) { coretest.TakeStep() })
 	coretest.Must(t, err)
 	l.stream = l.model.Open()
-	_, err = l.Register(l.stream.FD(), core.Readable, func(core.Readiness) { time.Sleep(poolStep) })
+	_, err = l.Register(l.stream.FD(), core.Readable, func(core.Readiness) { coretest.TakeStep() })
 	coretest.Must(t, err)
 	l.channel = l.registerChannel(l.model.Open())
 	synctest.Wait()
-	time.Sleep(20 * poolStep)
+	coretest.Pass(20 * coretest.Step)
 	l.far = mustSchedule(t, l, time.Hour, func() {})
-	l.near = mustSchedule(t, l, 15*poolStep, func() { time.Sleep(poolStep) })
+	l.near = mustSchedule(t, l, 15*coretest.Step, func() { coretest.TakeStep() })
 	l.future = core.Submit(l, func() (int, error) { return 1, nil })
-	l.periodic, err = l.ScheduleWithFixedDelay(14*poolStep, 2*poolStep, func() { time.Sleep(poolStep) })
+	l.periodic, err = l.ScheduleWithFixedDelay(14*coretest.Step, 2*coretest.Step, func() { coretest.TakeStep() })
 	coretest.Must(t, err)
-	time.Sleep(8 * poolStep)
+	coretest.Pass(8 * coretest.Step)
 }
 
 func (l *calledLoop) registerChannel(d *pollertest.Descriptor) *core.Registration {
@@ -189,7 +189,7 @@ func (silentTracer) Trace(core.Event) {}
 type steppingWrapper struct{ core.EventExecutor }
 
 func (w steppingWrapper) InEventLoop() bool {
-	time.Sleep(poolStep) // of the bubble
+	coretest.TakeStep()
 	return w.EventExecutor.InEventLoop()
 }
 
@@ -203,15 +203,15 @@ func endedContext() context.Context {
 // loopCallsAtOnce are the calls of a loop that has been used or not. k is the number of the caller. Each makes one call only: a
 // second one would be synchronised with the first of another goroutine.
 var loopCallsAtOnce = []loopCall{
-	{"Execute", func(l *calledLoop, _ int) { _ = l.Execute(func() { time.Sleep(poolStep) }) }},
+	{"Execute", func(l *calledLoop, _ int) { _ = l.Execute(func() { coretest.TakeStep() }) }},
 	{"Execute of a panic", func(l *calledLoop, _ int) { _ = l.Execute(func() { panic("of a task") }) }},
 	{"Execute of Goexit", func(l *calledLoop, _ int) { _ = l.Execute(runtime.Goexit) }},
 	{"ExecuteLazy", func(l *calledLoop, _ int) { _ = l.ExecuteLazy(func() {}) }},
 	{"ExecuteAfterIteration", func(l *calledLoop, _ int) { _ = l.ExecuteAfterIteration(func() {}) }},
 	{"Submit", func(l *calledLoop, _ int) { _ = core.Submit(l, func() (int, error) { return 1, nil }) }},
-	{"Schedule", func(l *calledLoop, _ int) { _, _ = l.Schedule(poolStep, func() { time.Sleep(poolStep) }) }},
-	{"ScheduleWithFixedDelay", func(l *calledLoop, _ int) { _, _ = l.ScheduleWithFixedDelay(0, 3*poolStep, func() {}) }},
-	{"AddShutdownHook", func(l *calledLoop, _ int) { _, _ = l.AddShutdownHook(func() { time.Sleep(poolStep) }) }},
+	{"Schedule", func(l *calledLoop, _ int) { _, _ = l.Schedule(coretest.Step, func() { coretest.TakeStep() }) }},
+	{"ScheduleWithFixedDelay", func(l *calledLoop, _ int) { _, _ = l.ScheduleWithFixedDelay(0, 3*coretest.Step, func() {}) }},
+	{"AddShutdownHook", func(l *calledLoop, _ int) { _, _ = l.AddShutdownHook(func() { coretest.TakeStep() }) }},
 	{"Register", func(l *calledLoop, k int) {
 		_, _ = l.Register(l.free[2*k].FD(), core.Readable, func(core.Readiness) {})
 	}},
@@ -228,7 +228,7 @@ var loopCallsAtOnce = []loopCall{
 	{"Done of a promise", func(l *calledLoop, _ int) { _ = l.promise.Future().Done() }},
 	{"OnDone of a promise", func(l *calledLoop, _ int) { l.promise.Future().OnDone(func(int, error) {}) }},
 	{"Wait for a promise", func(l *calledLoop, _ int) { _, _ = l.promise.Future().Wait(endedContext()) }},
-	{"OnDone of a completed promise", func(l *calledLoop, _ int) { l.completed.Future().OnDone(func(int, error) { time.Sleep(poolStep) }) }},
+	{"OnDone of a completed promise", func(l *calledLoop, _ int) { l.completed.Future().OnDone(func(int, error) { coretest.TakeStep() }) }},
 	{"TrySuccess without a listener", func(l *calledLoop, _ int) { _ = l.bare.TrySuccess(1) }},
 	{"OnDone of a promise without a listener", func(l *calledLoop, _ int) { l.bare.Future().OnDone(func(int, error) {}) }},
 	{"TrySuccess of a wrapper", func(l *calledLoop, _ int) { _ = l.wrapped.TrySuccess(1) }},
@@ -240,25 +240,25 @@ var loopCallsAtOnce = []loopCall{
 	{"Stats", func(l *calledLoop, _ int) { _ = l.Stats() }},
 	{"Running", func(l *calledLoop, _ int) { _ = l.Running() }},
 	{"Report", func(l *calledLoop, _ int) { _ = l.Termination().Report() }},
-	{"OnDone of the termination", func(l *calledLoop, _ int) { l.Termination().OnDone(func(core.Report, error) { time.Sleep(poolStep) }) }},
+	{"OnDone of the termination", func(l *calledLoop, _ int) { l.Termination().OnDone(func(core.Report, error) { coretest.TakeStep() }) }},
 	{"AwaitTermination", func(l *calledLoop, _ int) { _ = l.AwaitTermination(endedContext()) }},
 	{"ShutdownContext", func(l *calledLoop, _ int) { _ = l.ShutdownContext() }},
 	{"Shutdown", func(l *calledLoop, _ int) { l.Shutdown() }},
-	{"ShutdownGracefully", func(l *calledLoop, _ int) { _, _ = l.ShutdownGracefully(poolStep, 2*poolStep) }},
+	{"ShutdownGracefully", func(l *calledLoop, _ int) { _, _ = l.ShutdownGracefully(coretest.Step, 2*coretest.Step) }},
 	{"ShutdownGracefully at once", func(l *calledLoop, _ int) { _, _ = l.ShutdownGracefully(0, 0) }},
 }
 
 // loopObjectCallsAtOnce are calls of objects that a loop that has not started does not have.
 var loopObjectCallsAtOnce = []loopCall{
-	{"ScheduleTimer", func(l *calledLoop, _ int) { _ = l.ScheduleTimer(l.over, poolStep, func() {}) }},
+	{"ScheduleTimer", func(l *calledLoop, _ int) { _ = l.ScheduleTimer(l.over, coretest.Step, func() {}) }},
 	{"Cancel", func(l *calledLoop, _ int) { _ = l.far.Cancel() }},
-	{"Reset", func(l *calledLoop, _ int) { _ = l.far.Reset(poolStep) }},
+	{"Reset", func(l *calledLoop, _ int) { _ = l.far.Reset(coretest.Step) }},
 	{"Cancel of the near timer", func(l *calledLoop, _ int) { _ = l.near.Cancel() }},
 	{"Deadline", func(l *calledLoop, _ int) { _ = l.near.Deadline() }},
 	{"Done of a timer", func(l *calledLoop, _ int) { _ = l.near.Done() }},
 	{"Err of a timer", func(l *calledLoop, _ int) { _ = l.near.Err() }},
 	{"Cancel of the periodic timer", func(l *calledLoop, _ int) { _ = l.periodic.Cancel() }},
-	{"Reset of the periodic timer", func(l *calledLoop, _ int) { _ = l.periodic.Reset(poolStep) }},
+	{"Reset of the periodic timer", func(l *calledLoop, _ int) { _ = l.periodic.Reset(coretest.Step) }},
 	{"Deadline of the periodic timer", func(l *calledLoop, _ int) { _ = l.periodic.Deadline() }},
 	{"Cancel of a future", func(l *calledLoop, _ int) { _ = l.future.Cancel() }},
 	{"remove", func(l *calledLoop, _ int) { _ = l.remove() }},
@@ -266,8 +266,8 @@ var loopObjectCallsAtOnce = []loopCall{
 	{"Modify to nothing", func(l *calledLoop, _ int) { _ = l.plain.Modify(0) }},
 	{"Modify", func(l *calledLoop, _ int) { _ = l.plain.Modify(core.Readable | core.Writable | core.EdgeTriggered) }},
 	{"Close of a registration", func(l *calledLoop, _ int) { _ = l.plain.Close() }},
-	{"OnClose", func(l *calledLoop, _ int) { l.plain.OnClose(func(error) { time.Sleep(poolStep) }) }},
-	{"Post", func(l *calledLoop, _ int) { _ = l.channel.Post(func() { time.Sleep(poolStep) }) }},
+	{"OnClose", func(l *calledLoop, _ int) { l.plain.OnClose(func(error) { coretest.TakeStep() }) }},
+	{"Post", func(l *calledLoop, _ int) { _ = l.channel.Post(func() { coretest.TakeStep() }) }},
 	{"End", func(l *calledLoop, _ int) { l.channel.End(core.ChannelEnd{Kind: core.EndDrained}) }},
 }
 
@@ -298,8 +298,8 @@ func TestLoopCallsNeedNoSynchronisation(t *testing.T) {
 
 // loopWorkAtOnce begins what a loop does by itself for a while.
 var loopWorkAtOnce = []loopCall{
-	{"shuts down", func(l *calledLoop, _ int) { _, _ = l.ShutdownGracefully(3*poolStep, time.Second) }},
-	{"times out", func(l *calledLoop, _ int) { _, _ = l.ShutdownGracefully(3*poolStep, 8*poolStep) }},
+	{"shuts down", func(l *calledLoop, _ int) { _, _ = l.ShutdownGracefully(3*coretest.Step, time.Second) }},
+	{"times out", func(l *calledLoop, _ int) { _, _ = l.ShutdownGracefully(3*coretest.Step, 8*coretest.Step) }},
 	{"ends", func(l *calledLoop, _ int) { l.Shutdown() }},
 	{"rebuilds its poller", func(l *calledLoop, _ int) { l.model.Fail(pollertest.Wait, errOfACall) }},
 	{"fails", func(l *calledLoop, _ int) { l.model.Fail(pollertest.Wait, errOfACall, errOfACall) }},
@@ -309,7 +309,7 @@ var loopWorkAtOnce = []loopCall{
 		turns := 0
 		var task func()
 		task = func() {
-			time.Sleep(poolStep)
+			coretest.TakeStep()
 			if turns++; turns < 20 {
 				_ = l.Execute(task)
 			}
@@ -330,7 +330,7 @@ func TestCallsNeedNoSynchronisationWithTheLoop(t *testing.T) {
 				for _, call := range calls {
 					for delay := time.Duration(0); delay < 30; delay += loopCallers - 1 {
 						name := fmt.Sprintf("S17: %s beside a loop that was %s and %s", call.name, state, work.name)
-						coretest.InNamedBubble(t, name, func(t *testing.T) { callLoopAtOnce(t, newCalledLoop(t, state), work, call, delay*poolStep) })
+						coretest.InNamedBubble(t, name, func(t *testing.T) { callLoopAtOnce(t, newCalledLoop(t, state), work, call, delay*coretest.Step) })
 					}
 				}
 			})
@@ -340,8 +340,8 @@ func TestCallsNeedNoSynchronisationWithTheLoop(t *testing.T) {
 
 // callLoopAtOnce makes the first call, and the second after the delay, and again after each step.
 func callLoopAtOnce(t *testing.T, l *calledLoop, first, second loopCall, delay time.Duration) {
-	coretest.CallBeside(poolStep, loopCallers-1, func() { first.call(l, 0) }, func(k int) {
-		time.Sleep(delay) // of the bubble
+	coretest.CallBeside(loopCallers-1, func() { first.call(l, 0) }, func(k int) {
+		coretest.Pass(delay)
 		second.call(l, k+1)
 	})
 	l.model.deaf.Store(false)
@@ -350,7 +350,7 @@ func callLoopAtOnce(t *testing.T, l *calledLoop, first, second loopCall, delay t
 	}
 	l.Shutdown()
 	coretest.AwaitDone(t, l)
-	time.Sleep(2 * loopCallers * poolStep) // of the bubble: listeners of the end run
+	coretest.Pass(2 * loopCallers * coretest.Step) // listeners of the end run
 	if s := l.Stats(); s.Pending != 0 || s.Timers != 0 || s.Registrations != 0 || s.Accepted != s.Ran+s.Cancelled {
 		t.Errorf("G20: the loop has ended, and its counts are %+v", s)
 	}

@@ -13,15 +13,11 @@ import (
 	"eventide/core/internal/coretest"
 )
 
-// poolStep is how long each reading of the clock, each call of the spawner, each start of a goroutine and each body takes in
-// TestPoolCallsNeedNoSynchronisation.
-const poolStep = 10 * time.Millisecond
-
 // steppingClock is the clock of the bubble. Each reading takes a step.
 type steppingClock struct{}
 
 func (steppingClock) Now() time.Time {
-	time.Sleep(poolStep) // of the bubble
+	coretest.TakeStep()
 	return time.Now()
 }
 
@@ -40,15 +36,15 @@ type calledPool struct {
 func newCalledPool(t *testing.T, state string) calledPool {
 	p := calledPool{Pool: coretest.NewPool(t, 2, core.WithClock(steppingClock{}), core.WithLogger(slog.New(slog.DiscardHandler)),
 		core.WithSpawner(func(loop func()) error {
-			time.Sleep(poolStep) // of the bubble
+			coretest.TakeStep()
 			go func() {
-				time.Sleep(poolStep) // of the bubble
+				coretest.TakeStep()
 				loop()
 			}()
 			return nil
 		}))}
 	p.meter, p.promise = p.NewMeter(), core.NewPromise[int](p)
-	p.promise.Future().OnDone(func(int, error) { time.Sleep(poolStep) })
+	p.promise.Future().OnDone(func(int, error) { coretest.TakeStep() })
 	if state != "new" {
 		remove, err := p.AddShutdownHook(func() {})
 		coretest.Must(t, err)
@@ -56,8 +52,8 @@ func newCalledPool(t *testing.T, state string) calledPool {
 		synctest.Wait()
 	}
 	if state == "busy" {
-		coretest.MustExecute(t, p, func() { time.Sleep(20 * poolStep) })
-		time.Sleep(5 * poolStep)
+		coretest.MustExecute(t, p, func() { coretest.Pass(20 * coretest.Step) })
+		coretest.Pass(5 * coretest.Step)
 	}
 	return p
 }
@@ -67,12 +63,12 @@ var poolCallsAtOnce = []struct {
 	name string
 	call func(p calledPool)
 }{
-	{"Execute", func(p calledPool) { _ = p.Execute(func() { time.Sleep(poolStep) }) }},
+	{"Execute", func(p calledPool) { _ = p.Execute(func() { coretest.TakeStep() }) }},
 	{"Execute of a panic", func(p calledPool) { _ = p.TryExecute(func() { panic("of a task") }) }},
 	{"Execute of Goexit", func(p calledPool) { _ = p.Execute(runtime.Goexit) }},
 	{"ExecuteLazy", func(p calledPool) { _ = p.ExecuteLazy(func() {}) }},
-	{"Schedule", func(p calledPool) { _, _ = p.Schedule(poolStep, func() { time.Sleep(poolStep) }) }},
-	{"ScheduleAtFixedRate", func(p calledPool) { _, _ = p.ScheduleAtFixedRate(0, 3*poolStep, func() { time.Sleep(poolStep) }) }},
+	{"Schedule", func(p calledPool) { _, _ = p.Schedule(coretest.Step, func() { coretest.TakeStep() }) }},
+	{"ScheduleAtFixedRate", func(p calledPool) { _, _ = p.ScheduleAtFixedRate(0, 3*coretest.Step, func() { coretest.TakeStep() }) }},
 	{"Cancel", func(p calledPool) {
 		if p.timer != nil {
 			_ = p.timer.Cancel()
@@ -88,7 +84,7 @@ var poolCallsAtOnce = []struct {
 			_ = p.timer.Deadline()
 		}
 	}},
-	{"AddShutdownHook", func(p calledPool) { _, _ = p.AddShutdownHook(func() { time.Sleep(poolStep) }) }},
+	{"AddShutdownHook", func(p calledPool) { _, _ = p.AddShutdownHook(func() { coretest.TakeStep() }) }},
 	{"remove", func(p calledPool) {
 		if p.remove != nil {
 			_ = p.remove()
@@ -111,7 +107,7 @@ var poolCallsAtOnce = []struct {
 	}},
 	{"ShutdownContext", func(p calledPool) { _ = p.ShutdownContext() }},
 	{"Shutdown", func(p calledPool) { p.Shutdown() }},
-	{"ShutdownGracefully", func(p calledPool) { _, _ = p.ShutdownGracefully(poolStep, time.Second) }},
+	{"ShutdownGracefully", func(p calledPool) { _, _ = p.ShutdownGracefully(coretest.Step, time.Second) }},
 }
 
 // TestPoolCallsNeedNoSynchronisation: all methods of a pool, and of its meters, timers and hooks, may be called from many
@@ -125,7 +121,7 @@ func TestPoolCallsNeedNoSynchronisation(t *testing.T) {
 				for _, second := range poolCallsAtOnce {
 					coretest.InNamedBubble(t, fmt.Sprintf("S17: %s beside %s of a pool that is %s", second.name, first.name, state), func(t *testing.T) {
 						p := newCalledPool(t, state)
-						coretest.CallBeside(poolStep, 4, func() { first.call(p) }, func(int) { second.call(p) })
+						coretest.CallBeside(4, func() { first.call(p) }, func(int) { second.call(p) })
 						p.Shutdown()
 						coretest.AwaitDone(t, p)
 					})

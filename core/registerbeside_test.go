@@ -20,19 +20,19 @@ func TestG22RegistrationsBetweenTwoPolls(t *testing.T) {
 			}
 		}
 		d := m.Open()
-		mustRegister(t, l, d.FD(), core.Readable, func(core.Readiness) { time.Sleep(2 * time.Second) })
+		mustRegister(t, l, d.FD(), core.Readable, func(core.Readiness) { coretest.Pass(2 * time.Second) })
 		coretest.Must(t, d.Input()) // always ready: the loop does not read it
 		for i := range 10 {
-			time.Sleep(time.Second)
+			coretest.Pass(time.Second)
 			register(1000 + i) // in the handler of what a Wait has found
-			time.Sleep(time.Second)
+			coretest.Pass(time.Second)
 		}
 		over := make(chan struct{})
 		coretest.MustExecute(t, l, func() { // the loop takes what it adds as one batch, and polls within it
 			for i := range 200 {
 				coretest.MustExecute(t, l, func() {
 					go register(2000 + i) // behind what the loop has done, and before what it does
-					time.Sleep(time.Second)
+					coretest.Pass(time.Second)
 				})
 			}
 			coretest.MustExecute(t, l, func() { close(over) })

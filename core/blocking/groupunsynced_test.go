@@ -10,7 +10,6 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
-	"time"
 
 	"eventide/core"
 	"eventide/core/blocking"
@@ -22,7 +21,7 @@ type steppingListener struct{ pending, failures, closed atomic.Int32 }
 
 func (l *steppingListener) Accept() (net.Conn, error) {
 	for {
-		takeAStep()
+		coretest.TakeStep()
 		switch {
 		case l.closed.Load() > 0:
 			return nil, net.ErrClosed
@@ -35,7 +34,7 @@ func (l *steppingListener) Accept() (net.Conn, error) {
 }
 
 func (l *steppingListener) Close() error {
-	takeAStep()
+	coretest.TakeStep()
 	l.closed.Store(1)
 	return nil
 }
@@ -53,13 +52,13 @@ type calledGroup struct {
 }
 
 func (g *calledGroup) register() (*blocking.Channel, error) {
-	return g.Register(&steppingConn{}, newSteppingHandler(new(int), new(int)), blocking.WithCloseTimeout(2*callStep),
+	return g.Register(&steppingConn{}, newSteppingHandler(new(int), new(int)), blocking.WithCloseTimeout(2*coretest.Step),
 		blocking.WithLogger(slog.New(steppingLog{})))
 }
 
 func (g *calledGroup) serve(ln *steppingListener) {
 	_ = g.Serve(ln, func() blocking.Handler {
-		takeAStep()
+		coretest.TakeStep()
 		return newSteppingHandler(new(int), new(int))
 	}, blocking.WithLogger(slog.New(steppingLog{})))
 }
@@ -68,8 +67,8 @@ func (g *calledGroup) serve(ln *steppingListener) {
 // open channel and an idle executor, with two channels while another connection waits, in a shutdown, or at its end.
 func newCalledGroup(t *testing.T, state string) *calledGroup {
 	g := &calledGroup{ln: &steppingListener{}}
-	group, err := blocking.NewGroup(2, core.WithGoroutineStart(func(string) { takeAStep() }), core.WithSpawner(func(loop func()) error {
-		takeAStep()
+	group, err := blocking.NewGroup(2, core.WithGoroutineStart(func(string) { coretest.TakeStep() }), core.WithSpawner(func(loop func()) error {
+		coretest.TakeStep()
 		if g.refuses.Load() {
 			if g.ends.Load() {
 				g.Shutdown()
@@ -94,18 +93,18 @@ func newCalledGroup(t *testing.T, state string) *calledGroup {
 	other, err := g.register()
 	coretest.Must(t, err)
 	g.serves.Go(func() { g.serve(g.ln) })
-	time.Sleep(6*callStep + callStep/4)
+	coretest.Pass(6*coretest.Step + coretest.Step/4)
 	if state == "full" {
 		g.ln.pending.Store(1)
-		time.Sleep(4 * callStep)
+		coretest.Pass(4 * coretest.Step)
 		return g
 	}
 	other.Close()
-	time.Sleep(10 * callStep)
+	coretest.Pass(10 * coretest.Step)
 	switch state {
 	case "ending":
-		coretest.MustShutdownGracefully(t, g, 2*callStep, 10*callStep)
-		time.Sleep(2 * callStep)
+		coretest.MustShutdownGracefully(t, g, 2*coretest.Step, 10*coretest.Step)
+		coretest.Pass(2 * coretest.Step)
 	case "ended":
 		g.Shutdown()
 		coretest.AwaitDone(t, g)
@@ -144,7 +143,7 @@ func inListener(call func(g *calledGroup)) func(g *calledGroup) {
 
 // soon is a context that ends after some steps.
 func soon() (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.Background(), 10*callStep)
+	return context.WithTimeout(context.Background(), 10*coretest.Step)
 }
 
 // groupCallsAtOnce are the calls of a group. Each makes one call only, as those of a channel.
@@ -161,12 +160,12 @@ var groupCallsAtOnce = []struct {
 	{"State", func(g *calledGroup) { _ = g.State() }},
 	{"All", func(g *calledGroup) {
 		for range g.All() {
-			takeAStep()
+			coretest.TakeStep()
 		}
 	}},
 	{"InEventLoop on an executor", onOpen(func(g *calledGroup) { _ = g.InEventLoop() })},
 	{"Report", func(g *calledGroup) { _ = g.Termination().Report() }},
-	{"OnDone", func(g *calledGroup) { g.Termination().OnDone(func(core.Report, error) { takeAStep() }) }},
+	{"OnDone", func(g *calledGroup) { g.Termination().OnDone(func(core.Report, error) { coretest.TakeStep() }) }},
 	{"AwaitTermination", func(g *calledGroup) {
 		ctx, cancel := soon()
 		defer cancel()
@@ -178,7 +177,7 @@ var groupCallsAtOnce = []struct {
 		g.ends.Store(true)
 		_, _ = g.register()
 	})},
-	{"ShutdownGracefully", func(g *calledGroup) { _, _ = g.ShutdownGracefully(0, 5*callStep) }},
+	{"ShutdownGracefully", func(g *calledGroup) { _, _ = g.ShutdownGracefully(0, 5*coretest.Step) }},
 	{"Close", func(g *calledGroup) { _ = g.Close() }},
 	{"Close of a channel", ofOpen(func(ch *blocking.Channel) { ch.Close() })},
 	{"Shutdown of an executor", ofOpen(func(ch *blocking.Channel) { ch.EventLoop().Shutdown() })},
@@ -193,7 +192,7 @@ func TestGroupCallsNeedNoSynchronisation(t *testing.T) {
 				for _, second := range groupCallsAtOnce {
 					coretest.InNamedBubble(t, fmt.Sprintf("S17: %s beside %s of a group that is %s", second.name, first.name, state), func(t *testing.T) {
 						g := newCalledGroup(t, state)
-						coretest.CallBeside(callStep, 6, func() { first.call(g) }, func(int) { second.call(g) })
+						coretest.CallBeside(6, func() { first.call(g) }, func(int) { second.call(g) })
 						g.end(t)
 					})
 				}
@@ -207,7 +206,7 @@ func (g *calledGroup) end(t *testing.T) {
 	g.Shutdown()
 	coretest.AwaitDone(t, g)
 	g.serves.Wait()
-	time.Sleep(10 * callStep) // of the bubble: listeners of the end run
+	coretest.Pass(10 * coretest.Step) // listeners of the end run
 	s := g.Stats()
 	coretest.Want(t, "channels of the group", s.Channels, 0)
 	coretest.Want(t, "executors of the group", s.Executors, 0)

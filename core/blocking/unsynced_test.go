@@ -17,12 +17,6 @@ import (
 	"eventide/core/internal/coretest"
 )
 
-// callStep is how long each operation of a connection and each method of a handler takes in TestChannelCallsNeedNoSynchronisation
-// and TestGroupCallsNeedNoSynchronisation.
-const callStep = 10 * time.Millisecond
-
-func takeAStep() { time.Sleep(callStep) } // of the bubble
-
 // steppingConn is a connection in memory. Any goroutine may change its fields. It looks at them once in each step.
 type steppingConn struct {
 	full, ended, broken, closed atomic.Bool
@@ -33,7 +27,7 @@ type steppingConn struct {
 
 func (c *steppingConn) Read(p []byte) (int, error) {
 	for {
-		takeAStep()
+		coretest.TakeStep()
 		switch until := c.deadline.Load(); {
 		case c.closed.Load():
 			return 0, net.ErrClosed
@@ -53,7 +47,7 @@ func (c *steppingConn) Read(p []byte) (int, error) {
 
 func (c *steppingConn) Write(p []byte) (int, error) {
 	for {
-		takeAStep()
+		coretest.TakeStep()
 		switch {
 		case c.closed.Load():
 			return 0, net.ErrClosed
@@ -66,19 +60,19 @@ func (c *steppingConn) Write(p []byte) (int, error) {
 }
 
 func (c *steppingConn) CloseWrite() error {
-	takeAStep()
+	coretest.TakeStep()
 	return nil
 }
 
 func (c *steppingConn) Close() error {
-	takeAStep()
+	coretest.TakeStep()
 	c.closed.Store(true)
 	return nil
 }
 
 func (c *steppingConn) HandshakeContext(ctx context.Context) error {
 	for range c.handshakes.Load() {
-		takeAStep()
+		coretest.TakeStep()
 		if c.closed.Load() {
 			return net.ErrClosed
 		}
@@ -87,7 +81,7 @@ func (c *steppingConn) HandshakeContext(ctx context.Context) error {
 }
 
 func (c *steppingConn) SetReadDeadline(t time.Time) error {
-	takeAStep()
+	coretest.TakeStep()
 	if t.IsZero() {
 		c.deadline.Store(0)
 	} else {
@@ -97,7 +91,7 @@ func (c *steppingConn) SetReadDeadline(t time.Time) error {
 }
 
 func (c *steppingConn) SetDeadline(time.Time) error {
-	takeAStep()
+	coretest.TakeStep()
 	return nil
 }
 
@@ -112,22 +106,22 @@ func (steppingLog) Enabled(context.Context, slog.Level) bool { return true }
 func (l steppingLog) WithAttrs([]slog.Attr) slog.Handler     { return l }
 func (l steppingLog) WithGroup(string) slog.Handler          { return l }
 func (steppingLog) Handle(context.Context, slog.Record) error {
-	takeAStep()
+	coretest.TakeStep()
 	return nil
 }
 
 // newSteppingHandler returns a handler that takes a step in each of its methods. It counts the calls of Active in begins, and
 // those of Unregistered in ends.
 func newSteppingHandler(begins, ends *int) *handler {
-	step := func(*blocking.Channel) { takeAStep() }
+	step := func(*blocking.Channel) { coretest.TakeStep() }
 	return &handler{
-		active:        func(*blocking.Channel) { takeAStep(); *begins++ },
-		read:          func(ch *blocking.Channel, p []byte) { takeAStep(); ch.Write(p) },
+		active:        func(*blocking.Channel) { coretest.TakeStep(); *begins++ },
+		read:          func(ch *blocking.Channel, p []byte) { coretest.TakeStep(); ch.Write(p) },
 		readComplete:  step,
 		inputShutdown: step,
 		inactive:      step,
-		unregistered:  func(*blocking.Channel) { takeAStep(); *ends++ },
-		failed:        func(*blocking.Channel, error) { takeAStep() },
+		unregistered:  func(*blocking.Channel) { coretest.TakeStep(); *ends++ },
+		failed:        func(*blocking.Channel, error) { coretest.TakeStep() },
 	}
 }
 
@@ -155,25 +149,25 @@ var channelStates = []struct {
 	{"on a busy executor", nil, func(t *testing.T, c *calledChannel) { c.keepBusy(t) }},
 	{"reading", []blocking.Option{blocking.WithHalfClosure(true)}, func(_ *testing.T, c *calledChannel) {
 		c.conn.input.Store(2)
-		time.Sleep(callStep + callStep/2)
+		coretest.Pass(coretest.Step + coretest.Step/2)
 	}},
 	{"half closed", []blocking.Option{blocking.WithHalfClosure(true)}, func(_ *testing.T, c *calledChannel) {
 		c.conn.ended.Store(true)
-		time.Sleep(6 * callStep)
+		coretest.Pass(6 * coretest.Step)
 	}},
 	{"blocked after Close", nil, func(_ *testing.T, c *calledChannel) {
 		c.fill()
 		c.Close()
-		time.Sleep(callStep / 2)
+		coretest.Pass(coretest.Step / 2)
 	}},
 	{"draining", nil, func(_ *testing.T, c *calledChannel) {
 		c.fill()
-		c.CloseGracefully(time.Now().Add(5 * callStep))
-		time.Sleep(callStep / 2)
+		c.CloseGracefully(time.Now().Add(5 * coretest.Step))
+		coretest.Pass(coretest.Step / 2)
 	}},
 	{"closed", nil, func(_ *testing.T, c *calledChannel) {
 		c.Close()
-		time.Sleep(20 * callStep)
+		coretest.Pass(20 * coretest.Step)
 	}},
 }
 
@@ -186,17 +180,17 @@ func newCalledChannel(t *testing.T, opts []blocking.Option, state string, enter 
 		c.conn.handshakes.Store(5)
 	}
 	opts = append([]blocking.Option{blocking.WithReadBuffer(2), blocking.WithLogger(slog.New(steppingLog{})),
-		blocking.WithCloseTimeout(2 * callStep), blocking.WithHandshakeTimeout(10 * callStep)}, opts...)
+		blocking.WithCloseTimeout(2 * coretest.Step), blocking.WithHandshakeTimeout(10 * coretest.Step)}, opts...)
 	h := newSteppingHandler(&c.begins, &c.ends)
 	h.readComplete = func(ch *blocking.Channel) {
-		takeAStep()
+		coretest.TakeStep()
 		if c.panics.Load() {
 			panic("of a handler")
 		}
 		ch.Flush()
 	}
 	c.Channel = mustRegister(t, c.group, c.conn, h, opts...)
-	time.Sleep(3*callStep + callStep/4)
+	coretest.Pass(3*coretest.Step + coretest.Step/4)
 	c.write, c.flush = c.Write([]byte("ab")), c.Write([]byte("ab"))
 	enter(t, c)
 	return c
@@ -205,22 +199,22 @@ func newCalledChannel(t *testing.T, opts []blocking.Option, state string, enter 
 // flushed has the executor send what was written.
 func (c *calledChannel) flushed() {
 	c.Flush()
-	time.Sleep(6 * callStep)
+	coretest.Pass(6 * coretest.Step)
 }
 
 // fill has the executor block in a write.
 func (c *calledChannel) fill() {
 	c.conn.full.Store(true)
 	c.flush = c.WriteAndFlush([]byte("cdefghi"))
-	time.Sleep(4 * callStep)
+	coretest.Pass(4 * coretest.Step)
 	c.write = c.Write([]byte("jk"))
 }
 
 // keepBusy gives the executor two tasks. The first ends between the first call and the second ones.
 func (c *calledChannel) keepBusy(t *testing.T) {
-	coretest.MustExecute(t, c.EventLoop(), func() { time.Sleep(3 * callStep) })
-	coretest.MustExecute(t, c.EventLoop(), func() { time.Sleep(3 * callStep) })
-	time.Sleep(3 * callStep)
+	coretest.MustExecute(t, c.EventLoop(), func() { coretest.Pass(3 * coretest.Step) })
+	coretest.MustExecute(t, c.EventLoop(), func() { coretest.Pass(3 * coretest.Step) })
+	coretest.Pass(3 * coretest.Step)
 }
 
 // onLoopOf returns the call in a task of the channel's executor.
@@ -239,13 +233,13 @@ var channelCallsAtOnce = []channelCall{
 	{"Write", func(c *calledChannel) { c.Write([]byte("abc")) }},
 	{"WriteAndFlush", func(c *calledChannel) { c.WriteAndFlush([]byte("abcdefgh")) }},
 	{"Flush", func(c *calledChannel) { c.Flush() }},
-	{"CloseFuture", func(c *calledChannel) { c.CloseFuture().OnDone(func(struct{}, error) { takeAStep() }) }},
-	{"CloseGracefully", func(c *calledChannel) { c.CloseGracefully(time.Now().Add(3 * callStep)) }},
-	{"Close", func(c *calledChannel) { c.Close().OnDone(func(struct{}, error) { takeAStep() }) }},
-	{"OnDone of a write", func(c *calledChannel) { c.write.OnDone(func(int, error) { takeAStep() }) }},
+	{"CloseFuture", func(c *calledChannel) { c.CloseFuture().OnDone(func(struct{}, error) { coretest.TakeStep() }) }},
+	{"CloseGracefully", func(c *calledChannel) { c.CloseGracefully(time.Now().Add(3 * coretest.Step)) }},
+	{"Close", func(c *calledChannel) { c.Close().OnDone(func(struct{}, error) { coretest.TakeStep() }) }},
+	{"OnDone of a write", func(c *calledChannel) { c.write.OnDone(func(int, error) { coretest.TakeStep() }) }},
 	{"Done of a flush", func(c *calledChannel) { c.flush.Done() }},
 	{"Wait for a write", func(c *calledChannel) {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*callStep)
+		ctx, cancel := context.WithTimeout(context.Background(), 10*coretest.Step)
 		defer cancel()
 		_, _ = c.write.Wait(ctx)
 	}},
@@ -261,8 +255,8 @@ var channelGettersAtOnce = []channelCall{
 
 // channelCausesAtOnce are calls that make work for the executor.
 var channelCausesAtOnce = []channelCall{
-	{"Write on the executor", onLoopOf(func(c *calledChannel) { c.Write([]byte("abcdefgh")); takeAStep() })},
-	{"Flush on the executor", onLoopOf(func(c *calledChannel) { c.Flush(); takeAStep() })},
+	{"Write on the executor", onLoopOf(func(c *calledChannel) { c.Write([]byte("abcdefgh")); coretest.TakeStep() })},
+	{"Flush on the executor", onLoopOf(func(c *calledChannel) { c.Flush(); coretest.TakeStep() })},
 	{"Close on the executor", onLoopOf(func(c *calledChannel) { c.Close() })},
 	{"CloseGracefully on the executor", onLoopOf(func(c *calledChannel) { c.CloseGracefully(time.Time{}) })},
 	{"a panic on the executor", onLoopOf(func(*calledChannel) { panic("of a task") })},
@@ -275,14 +269,14 @@ var channelCausesAtOnce = []channelCall{
 	{"room", func(c *calledChannel) { c.conn.full.Store(false) }},
 	{"a reset", func(c *calledChannel) { c.conn.broken.Store(true) }},
 	{"CloseGracefully, and a reset at its deadline", func(c *calledChannel) {
-		deadline := time.Now().Add(7 * callStep)
+		deadline := time.Now().Add(7 * coretest.Step)
 		c.CloseGracefully(deadline)
-		time.Sleep(time.Until(deadline) + callStep/8)
-		c.conn.broken.Store(true) // before the connection is cut: that takes a step
-		time.Sleep(2 * callStep)  // before the test closes the channel
+		coretest.Pass(time.Until(deadline) + coretest.Step/8)
+		c.conn.broken.Store(true)        // before the connection is cut: that takes a step
+		coretest.Pass(2 * coretest.Step) // before the test closes the channel
 	}},
 	{"Shutdown", func(c *calledChannel) { c.group.Shutdown() }},
-	{"ShutdownGracefully", func(c *calledChannel) { _, _ = c.group.ShutdownGracefully(0, 5*callStep) }},
+	{"ShutdownGracefully", func(c *calledChannel) { _, _ = c.group.ShutdownGracefully(0, 5*coretest.Step) }},
 }
 
 // TestChannelCallsNeedNoSynchronisation: all methods of a channel and of its futures may be called from any goroutine, at any time.
@@ -296,7 +290,7 @@ func TestChannelCallsNeedNoSynchronisation(t *testing.T) {
 				for _, second := range slices.Concat(channelCallsAtOnce, channelGettersAtOnce) {
 					coretest.InNamedBubble(t, fmt.Sprintf("S17: %s beside %s of a channel that is %s", second.name, first.name, state.name), func(t *testing.T) {
 						c := newCalledChannel(t, state.opts, state.name, state.enter)
-						coretest.CallBeside(callStep, 6, func() { first.call(c) }, func(int) { second.call(c) })
+						coretest.CallBeside(6, func() { first.call(c) }, func(int) { second.call(c) })
 						c.end(t)
 					})
 				}

@@ -17,11 +17,6 @@ import (
 	"eventide/core/tcp"
 )
 
-// channelStep is how long each operation of a socket and each method of a handler takes in TestChannelCallsNeedNoSynchronisation.
-const channelStep = 10 * time.Millisecond
-
-func takeAStep() { time.Sleep(channelStep) } // of the bubble
-
 // steppingSocket is a Socket in memory. Any goroutine may change the fields that are atomic.
 type steppingSocket struct {
 	d                   *pollertest.Descriptor
@@ -35,7 +30,7 @@ func (s *steppingSocket) FD() int                             { return s.d.FD() 
 func (s *steppingSocket) Addrs() (local, peer netip.AddrPort) { return local, peer }
 
 func (s *steppingSocket) Read(p []byte) (int, syscall.Errno) {
-	takeAStep()
+	coretest.TakeStep()
 	switch n := min(int(s.input.Swap(0)), len(p)); {
 	case s.broken.Load():
 		return 0, syscall.ECONNRESET
@@ -47,7 +42,7 @@ func (s *steppingSocket) Read(p []byte) (int, syscall.Errno) {
 
 func (s *steppingSocket) Send(p []byte) (int, syscall.Errno) {
 	if !s.atOnce {
-		takeAStep()
+		coretest.TakeStep()
 	}
 	switch {
 	case s.broken.Load():
@@ -60,17 +55,17 @@ func (s *steppingSocket) Send(p []byte) (int, syscall.Errno) {
 }
 
 func (s *steppingSocket) ShutdownWrite() error {
-	takeAStep()
+	coretest.TakeStep()
 	return nil
 }
 
 func (s *steppingSocket) Close(bool) error {
-	takeAStep()
+	coretest.TakeStep()
 	return s.d.Close()
 }
 
 func (s *steppingSocket) Unacknowledged() int {
-	takeAStep()
+	coretest.TakeStep()
 	return int(s.unacknowledged.Load())
 }
 
@@ -84,22 +79,22 @@ func (s *steppingSocket) Err() syscall.Errno {
 // steppingHandler takes a step in each of its methods. ends counts the last calls.
 type steppingHandler struct{ ends *int }
 
-func (steppingHandler) Active(*tcp.Channel) { takeAStep() }
+func (steppingHandler) Active(*tcp.Channel) { coretest.TakeStep() }
 func (steppingHandler) Read(ch *tcp.Channel, p []byte) {
-	takeAStep()
+	coretest.TakeStep()
 	ch.Write(p)
 }
 func (steppingHandler) ReadComplete(ch *tcp.Channel) {
-	takeAStep()
+	coretest.TakeStep()
 	ch.Flush()
 }
-func (steppingHandler) WritabilityChanged(*tcp.Channel) { takeAStep() }
-func (steppingHandler) InputShutdown(*tcp.Channel)      { takeAStep() }
-func (steppingHandler) Inactive(*tcp.Channel)           { takeAStep() }
-func (steppingHandler) Error(*tcp.Channel, error)       { takeAStep() }
-func (steppingHandler) Idle(*tcp.Channel, tcp.IdleKind) { takeAStep() }
+func (steppingHandler) WritabilityChanged(*tcp.Channel) { coretest.TakeStep() }
+func (steppingHandler) InputShutdown(*tcp.Channel)      { coretest.TakeStep() }
+func (steppingHandler) Inactive(*tcp.Channel)           { coretest.TakeStep() }
+func (steppingHandler) Error(*tcp.Channel, error)       { coretest.TakeStep() }
+func (steppingHandler) Idle(*tcp.Channel, tcp.IdleKind) { coretest.TakeStep() }
 func (h steppingHandler) Unregistered(*tcp.Channel) {
-	takeAStep()
+	coretest.TakeStep()
 	*h.ends++
 }
 
@@ -124,7 +119,7 @@ var channelStates = []struct {
 }{
 	{"open", nil, func(_ *testing.T, c *calledChannel) {
 		c.Flush()
-		time.Sleep(3 * channelStep)
+		coretest.Pass(3 * coretest.Step)
 	}},
 	{"not flushed", nil, func(*testing.T, *calledChannel) {}},
 	{"unwritable", nil, func(_ *testing.T, c *calledChannel) { c.fill() }},
@@ -136,7 +131,7 @@ var channelStates = []struct {
 	{"held at the end of the stream, on a busy loop", nil, func(t *testing.T, c *calledChannel) {
 		c.hold(t)
 		c.endStream()
-		time.Sleep(3 * channelStep)
+		coretest.Pass(3 * coretest.Step)
 		c.keepLoopBusy(t)
 	}},
 	{"on a busy loop", nil, func(t *testing.T, c *calledChannel) { c.keepLoopBusy(t) }},
@@ -154,11 +149,11 @@ var channelStates = []struct {
 	}},
 	{"reading", nil, func(_ *testing.T, c *calledChannel) {
 		c.receive()
-		time.Sleep(channelStep + channelStep/2)
+		coretest.Pass(coretest.Step + coretest.Step/2)
 	}},
 	{"flushing", nil, func(_ *testing.T, c *calledChannel) {
 		c.Flush()
-		time.Sleep(channelStep / 2)
+		coretest.Pass(coretest.Step / 2)
 	}},
 }
 
@@ -168,7 +163,7 @@ func newCalledChannel(t *testing.T, opts []tcp.Option, enter func(t *testing.T, 
 	loop, err := core.NewEventLoop(core.WithPoller(m))
 	coretest.EndWithTest(t, loop, err)
 	opts = append([]tcp.Option{tcp.WithWriteBufferWaterMarks(3, 6), tcp.WithWriteSpin(2), tcp.WithReadBuffer(2),
-		tcp.WithIdleTimeouts(4*channelStep, 0, time.Minute)}, opts...)
+		tcp.WithIdleTimeouts(4*coretest.Step, 0, time.Minute)}, opts...)
 	c := &calledChannel{m: m, loop: loop, s: &steppingSocket{d: m.Open()}, ends: new(int)}
 	c.Channel, err = tcp.Embed(loop, c.s, steppingHandler{c.ends}, opts...).Wait(t.Context())
 	coretest.Must(t, err)
@@ -177,7 +172,7 @@ func newCalledChannel(t *testing.T, opts []tcp.Option, enter func(t *testing.T, 
 	synctest.Wait()
 	c.write = c.Write([]byte("ab"))
 	c.other.WriteAndFlush([]byte("a")) // the loop has a spare chunk for later writes
-	time.Sleep(2 * channelStep)
+	coretest.Pass(2 * coretest.Step)
 	enter(t, c)
 	return c
 }
@@ -185,7 +180,7 @@ func newCalledChannel(t *testing.T, opts []tcp.Option, enter func(t *testing.T, 
 func (c *calledChannel) fill() {
 	c.s.full.Store(true)
 	c.flush = c.WriteAndFlush([]byte("cdefghi"))
-	time.Sleep(2*channelStep + channelStep/2)
+	coretest.Pass(2*coretest.Step + coretest.Step/2)
 }
 
 func (c *calledChannel) hold(t *testing.T) {
@@ -197,9 +192,9 @@ func (c *calledChannel) hold(t *testing.T) {
 // keepLoopBusy gives the loop two tasks. The first ends between the first call and the second ones. What the calls post waits
 // for the second task, during which the loop takes no lock of the channel.
 func (c *calledChannel) keepLoopBusy(t *testing.T) {
-	coretest.MustExecute(t, c.loop, func() { time.Sleep(channelStep / 2) })
-	coretest.MustExecute(t, c.loop, func() { time.Sleep(3 * channelStep) })
-	time.Sleep(channelStep / 4)
+	coretest.MustExecute(t, c.loop, func() { coretest.Pass(coretest.Step / 2) })
+	coretest.MustExecute(t, c.loop, func() { coretest.Pass(3 * coretest.Step) })
+	coretest.Pass(coretest.Step / 4)
 }
 
 func (c *calledChannel) receive() {
@@ -217,7 +212,7 @@ func (c *calledChannel) writeDirectly(p string) {
 	c.s.atOnce = true
 	c.WriteAndFlush([]byte(p))
 	c.s.atOnce = false
-	takeAStep()
+	coretest.TakeStep()
 }
 
 // onLoop returns the call in a task of the loop.
@@ -243,11 +238,11 @@ var channelCallsAtOnce = []channelCall{
 		}
 	}},
 	{"SetAutoRead", func(c *calledChannel) { c.SetAutoRead(true) }},
-	{"CloseFuture", func(c *calledChannel) { c.CloseFuture().OnDone(func(struct{}, error) { takeAStep() }) }},
-	{"CloseOutput", func(c *calledChannel) { c.CloseOutput().OnDone(func(struct{}, error) { takeAStep() }) }},
-	{"CloseGracefully", func(c *calledChannel) { c.CloseGracefully(time.Now().Add(5 * channelStep)) }},
-	{"Close", func(c *calledChannel) { c.Close().OnDone(func(struct{}, error) { takeAStep() }) }},
-	{"OnDone of a write", func(c *calledChannel) { c.write.OnDone(func(int, error) { takeAStep() }) }},
+	{"CloseFuture", func(c *calledChannel) { c.CloseFuture().OnDone(func(struct{}, error) { coretest.TakeStep() }) }},
+	{"CloseOutput", func(c *calledChannel) { c.CloseOutput().OnDone(func(struct{}, error) { coretest.TakeStep() }) }},
+	{"CloseGracefully", func(c *calledChannel) { c.CloseGracefully(time.Now().Add(5 * coretest.Step)) }},
+	{"Close", func(c *calledChannel) { c.Close().OnDone(func(struct{}, error) { coretest.TakeStep() }) }},
+	{"OnDone of a write", func(c *calledChannel) { c.write.OnDone(func(int, error) { coretest.TakeStep() }) }},
 	{"Done of a flush", func(c *calledChannel) { c.flush.Done() }},
 	{"Write of the other channel", func(c *calledChannel) { c.other.Write([]byte("abc")) }},
 	{"Broadcast", func(c *calledChannel) {
@@ -295,7 +290,7 @@ var channelCausesAtOnce = []channelCall{
 		_ = c.s.d.HangUp()
 	}},
 	{"Shutdown", func(c *calledChannel) { c.loop.Shutdown() }},
-	{"ShutdownGracefully", func(c *calledChannel) { _, _ = c.loop.ShutdownGracefully(0, 5*channelStep) }},
+	{"ShutdownGracefully", func(c *calledChannel) { _, _ = c.loop.ShutdownGracefully(0, 5*coretest.Step) }},
 }
 
 // TestChannelCallsNeedNoSynchronisation: all methods of a channel and of its futures may be called from any goroutine, at any time.
@@ -310,7 +305,7 @@ func TestChannelCallsNeedNoSynchronisation(t *testing.T) {
 					name := fmt.Sprintf("S17: %s beside %s of a channel that is %s", second.name, first.name, state.name)
 					coretest.InNamedBubble(t, name, func(t *testing.T) {
 						c := newCalledChannel(t, state.opts, state.make)
-						coretest.CallBeside(channelStep, 6, func() { first.call(c) }, func(int) { second.call(c) })
+						coretest.CallBeside(6, func() { first.call(c) }, func(int) { second.call(c) })
 						c.end(t)
 					})
 				}

@@ -14,11 +14,6 @@ import (
 	"eventide/core/watch"
 )
 
-// watchStep is how long each call of a listener and of OnStall takes in TestWatcherCallsNeedNoSynchronisation.
-const watchStep = 10 * time.Millisecond
-
-func takeAStep() { time.Sleep(watchStep) } // of the bubble
-
 // calledWatcher is a Watcher with what its calls share.
 type calledWatcher struct {
 	*watch.Watcher
@@ -30,16 +25,16 @@ type calledWatcher struct {
 // newCalledWatcher returns a Watcher that another goroutine runs for some time, unless the time is 0. A new one watches nothing.
 func newCalledWatcher(t *testing.T, state string, runs time.Duration) calledWatcher {
 	w := calledWatcher{
-		Watcher: &watch.Watcher{Interval: 3*watchStep + 1, Limit: 1, OnStall: func(watch.Stall) { takeAStep() }},
+		Watcher: &watch.Watcher{Interval: 3*coretest.Step + 1, Limit: 1, OnStall: func(watch.Stall) { coretest.TakeStep() }},
 		first:   coretest.NewExecutor(t, core.WithName("a")), second: coretest.NewExecutor(t, core.WithName("a")),
 		functions: tracked.NewGroup(tracked.WithLogger(slog.New(slog.DiscardHandler))),
 	}
 	if state != "new" {
 		coretest.Must(t, w.Watch(w.first))
 	}
-	w.stop = w.OnWait(func(string, time.Duration) { takeAStep() })
-	w.OnWait(func(string, time.Duration) { takeAStep() })
-	coretest.MustExecute(t, w.first, func() { time.Sleep(8 * watchStep) })
+	w.stop = w.OnWait(func(string, time.Duration) { coretest.TakeStep() })
+	w.OnWait(func(string, time.Duration) { coretest.TakeStep() })
+	coretest.MustExecute(t, w.first, func() { coretest.Pass(8 * coretest.Step) })
 	if runs > 0 {
 		ctx, cancel := context.WithTimeout(context.Background(), runs)
 		t.Cleanup(cancel)
@@ -56,12 +51,12 @@ var watcherCalls = []struct {
 }{
 	{"Watch", func(w calledWatcher) { _ = w.Watch(w.second) }},
 	{"WatchFunctions", func(w calledWatcher) { w.WatchFunctions("a", w.functions) }},
-	{"OnWait", func(w calledWatcher) { w.OnWait(func(string, time.Duration) { takeAStep() }) }},
+	{"OnWait", func(w calledWatcher) { w.OnWait(func(string, time.Duration) { coretest.TakeStep() }) }},
 	{"stop", func(w calledWatcher) { w.stop() }},
 	{"Statuses", func(w calledWatcher) { w.Statuses() }},
 	{"String", func(w calledWatcher) { _ = w.String() }},
 	{"Run", func(w calledWatcher) {
-		ctx, cancel := context.WithTimeout(context.Background(), 3*watchStep)
+		ctx, cancel := context.WithTimeout(context.Background(), 3*coretest.Step)
 		defer cancel()
 		_ = w.Run(ctx)
 	}},
@@ -81,13 +76,13 @@ func TestWatcherCallsNeedNoSynchronisation(t *testing.T) {
 	for _, state := range []struct {
 		name string
 		runs time.Duration
-	}{{"new", 0}, {"idle", 0}, {"running", time.Minute}, {"ending", 4 * watchStep}} {
+	}{{"new", 0}, {"idle", 0}, {"running", time.Minute}, {"ending", 4 * coretest.Step}} {
 		for _, first := range watcherCalls {
 			t.Run(state.name+"/"+first.name, func(t *testing.T) {
 				for _, second := range watcherCalls {
 					coretest.InNamedBubble(t, fmt.Sprintf("S17: %s beside %s of a Watcher that is %s", second.name, first.name, state.name), func(t *testing.T) {
 						w := newCalledWatcher(t, state.name, state.runs)
-						coretest.CallBeside(watchStep, 8, func() { first.call(w) }, func(int) { second.call(w) })
+						coretest.CallBeside(8, func() { first.call(w) }, func(int) { second.call(w) })
 						w.functions.Shutdown()
 						coretest.AwaitDone(t, w.functions)
 					})

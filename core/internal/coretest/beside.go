@@ -1,11 +1,27 @@
 package coretest
 
 import (
+	"fmt"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 )
+
+// Step is how long each operation of the surroundings takes in the tests of calls beside each other: a reading of a clock, a
+// system call, a method of a handler, a listener, a body.
+const Step = 10 * time.Millisecond
+
+// TakeStep lets one Step of virtual time pass.
+func TakeStep() { Pass(Step) }
+
+// Pass lets d of virtual time pass. Outside a bubble of testing/synctest it panics, as a sleep in real time synchronises nothing.
+func Pass(d time.Duration) {
+	if now := time.Now(); now.Year() > 2009 { // bubbles begin in the year 2000
+		panic(fmt.Sprintf("coretest: Pass is called at %v, want a call in a bubble", now))
+	}
+	time.Sleep(d) // of the bubble
+}
 
 // InNamedBubble runs f in a bubble of testing/synctest. A failure of f ends the test, as with synctest.Test, and the log of the test
 // then has the name.
@@ -22,12 +38,12 @@ func InNamedBubble(t *testing.T, name string, f func(t *testing.T)) {
 // CallBeside calls first on a goroutine and second on n others, and returns when all calls have returned. Call k of second begins after
 // k and a half steps. In a bubble, virtual time orders the calls and nothing else does: a sleep makes a call come later, but not
 // happen after another one. So the race detector reports each access of the calls that no lock or atomic of theirs orders.
-func CallBeside(step time.Duration, n int, first func(), second func(k int)) {
+func CallBeside(n int, first func(), second func(k int)) {
 	var calls sync.WaitGroup
 	calls.Go(first)
 	for k := range n {
 		calls.Go(func() {
-			time.Sleep(step/2 + time.Duration(k)*step) // of the bubble
+			Pass(Step/2 + time.Duration(k)*Step)
 			second(k)
 		})
 	}
