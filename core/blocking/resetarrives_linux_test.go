@@ -20,7 +20,6 @@ func awaitReset(t *testing.T, conn net.Conn) {
 		controlErr := raw.Control(func(fd uintptr) { info, err = unix.GetsockoptTCPInfo(int(fd), unix.IPPROTO_TCP, unix.TCP_INFO) })
 		coretest.Must(t, controlErr)
 		coretest.Must(t, err)
-		const closed = 7 // TCP_CLOSE of net/tcp_states.h
-		return info.State == closed
+		return info.State == unix.BPF_TCP_CLOSE
 	})
 }
