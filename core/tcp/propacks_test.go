@@ -71,8 +71,8 @@ func drawAckEnd(t *rapid.T) ackEnd {
 		e.then = never
 	}
 	if e.then < never { // mostly a Close that comes before the end and lingers
-		e.linger = rapid.SampledFrom([]time.Duration{2 * time.Second, 50 * time.Millisecond, 10 * time.Millisecond, -1}).Draw(t, "linger of the Close")
-		e.acked = e.then + rapid.SampledFrom([]time.Duration{3 * time.Millisecond, 80 * time.Millisecond, never, -time.Millisecond}).Draw(t, "acknowledged after it")
+		e.linger = rapid.SampledFrom([]time.Duration{2 * time.Second, 50 * time.Millisecond, 10 * time.Millisecond, -1, 0, time.Nanosecond}).Draw(t, "linger of the Close")
+		e.acked = e.then + rapid.SampledFrom([]time.Duration{3 * time.Millisecond, 80 * time.Millisecond, never, -time.Millisecond, -e.then}).Draw(t, "acknowledged after it")
 	}
 	for i := range e.deadlines {
 		e.deadlines[i] = rapid.SampledFrom([]time.Duration{never, 5 * time.Millisecond, 25 * time.Millisecond}).Draw(t, "deadline")
