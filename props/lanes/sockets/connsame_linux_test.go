@@ -114,8 +114,8 @@ func errorKind(err error) string {
 		return "nil"
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		name = "deadline"
-	case errors.Is(err, net.ErrClosed), strings.Contains(err.Error(), "use of closed"):
-		return "closed" // of Control, package net has an error of another type
+	case errors.Is(err, net.ErrClosed), errors.Is(err, os.ErrClosed), strings.Contains(err.Error(), "use of closed"):
+		return "closed" // of Control, packages net and os have errors of other types
 	case err == io.EOF:
 		name = "end"
 	case errors.As(err, &errno):

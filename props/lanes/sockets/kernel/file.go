@@ -68,15 +68,8 @@ func (f *File) unpark() {
 	f.waiting = nil
 }
 
-// SyscallConn is os.File's.
-func (f *File) SyscallConn() (syscall.RawConn, error) {
-	f.k.mu.Lock()
-	defer f.k.mu.Unlock()
-	if f.closed {
-		return nil, os.ErrClosed
-	}
-	return rawConn{f}, nil
-}
+// SyscallConn is os.File's. After Close it still returns a conn, whose calls fail.
+func (f *File) SyscallConn() (syscall.RawConn, error) { return rawConn{f}, nil }
 
 // begin is a time before every program. Deadlines that core computes at its initialisation are
 // compared with begin, because the clock of a bubble is decades behind.
@@ -101,20 +94,13 @@ func (f *File) SetReadDeadline(t time.Time) error {
 	return nil
 }
 
-// Close is os.File's.
+// Close is os.File's: it returns when no call uses the descriptor.
 func (f *File) Close() error {
-	f.k.mu.Lock()
-	if f.closed {
-		f.k.mu.Unlock()
+	if !f.closeUnused(func() {
+		f.of.base().edges = nil
+		f.unpark()
+	}) {
 		return os.ErrClosed
-	}
-	f.closed = true
-	f.of.base().edges = nil
-	f.unpark()
-	inUse := f.users > 0
-	f.k.mu.Unlock()
-	if !inUse {
-		return f.closeDescriptor()
 	}
 	return nil
 }
