@@ -138,12 +138,8 @@ type loopSide Channel
 const interest = core.Readable | core.Writable | core.EdgeTriggered
 
 // register registers the channel with its loop. Loop only.
-func (c *Channel) register() error {
-	shared, err := sharedOfLoop.Get()
-	if err != nil {
-		return err
-	}
-	c.shared = shared
+func (c *Channel) register() (err error) {
+	c.shared = shared()
 	c.reg, err = c.loop.RegisterChannel(c.fd, interest, (*loopSide)(c))
 	return err
 }

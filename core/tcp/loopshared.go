@@ -22,6 +22,12 @@ type loopShared struct {
 
 var sharedOfLoop = core.NewLocal(func() *loopShared { return new(loopShared) })
 
+// shared returns the state of the calling loop. Loop only: Get fails for all others.
+func shared() *loopShared {
+	s, _ := sharedOfLoop.Get()
+	return s
+}
+
 // buffer returns the first size bytes of the scratch buffer.
 func (s *loopShared) buffer(size int) []byte {
 	if len(s.scratch) < size {

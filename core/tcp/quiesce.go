@@ -84,10 +84,7 @@ func endInput(loop *core.EventLoop) (<-chan struct{}, error) {
 	}
 	reg.Post(func() {
 		defer reg.End(core.ChannelEnd{Kind: core.EndUncounted})
-		shared, err := sharedOfLoop.Get()
-		if err == nil { // always: this is a body of the loop
-			shared.noInput = true
-		}
+		shared().noInput = true
 		close(done)
 	})
 	return done, nil
