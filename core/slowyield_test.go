@@ -1,79 +1,67 @@
 package core
 
 import (
-	"runtime"
 	"sync"
-	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"pgregory.net/rapid"
 )
 
-// TestPropSlowYieldIsPaid: a yield in which another goroutine has used the processor for some time is taken from the share,
-// with the mutex, which is free afterwards; a shorter one is not. On one processor the scheduler may give it back to the
-// caller at once, but not each time.
+// TestPropSlowYieldIsPaid: the time of a yield is taken from the share if it is slowYield or more. The mutex is free during the
+// yield and afterwards. The share is changed with the mutex: another caller changes it at the same time, which only virtual
+// time keeps apart, so that the race detector sees a change without it.
 func TestPropSlowYieldIsPaid(t *testing.T) {
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	const full = slowShare * slowCredit
 	rapid.Check(t, func(rt *rapid.T) {
-		took := rapid.SampledFrom([]time.Duration{0, slowYield + 1, 2 * slowYield}).Draw(rt, "another goroutine runs for")
-		saved := time.Duration(rapid.IntRange(-2, 2).Draw(rt, "the last rest ended")) * slowShare * slowYield
-		early := 0
-		for range 100 {
+		took := rapid.SampledFrom([]time.Duration{0, slowYield - 1, slowYield, slowYield + 1, 2 * slowYield}).Draw(rt, "a yield takes")
+		left := rapid.SampledFrom([]time.Duration{-full, 0, full / 2, full, 2 * full}).Draw(rt, "of the credit is left")
+		first := rapid.Bool().Draw(rt, "there was no slow one")
+		wrong := ""
+		synctest.Test(t, func(*testing.T) {
 			var w backlogWatch
 			var mu sync.Mutex
-			var over atomic.Bool
-			ended := make(chan struct{})
-			before := uptime()
-			if saved != 0 {
-				w.rests = before - slowShare*slowCredit/2 + saved
-			}
-			rests := w.rests
+			begin := uptime()
+			time.Sleep(time.Second)
+			rests := uptime() - left
 			go func() {
-				defer close(ended)
-				for began := uptime(); uptime()-began < took; {
+				time.Sleep(took / 2)
+				mu.Lock()
+				if !first {
+					w.rests = rests
 				}
-				over.Store(true)
+				mu.Unlock()
 			}()
-			w.yield(&mu)
-			after := uptime()
-			during := over.Load()
-			<-ended
-			if !mu.TryLock() {
-				rt.Fatal("yield keeps the mutex")
-			}
-			if after-before < slowYield {
-				if w.rests != rests {
-					rt.Fatalf("after a yield of less than %v, no yield before %v, want %v", slowYield, w.rests, rests)
-				}
-				if took < slowYield {
+			w.timed(&mu, func() {
+				if !mu.TryLock() {
+					wrong = "the mutex is locked in the yield"
 					return
 				}
+				mu.Unlock()
+				time.Sleep(took)
+			})
+			synctest.Wait()
+			if !mu.TryLock() {
+				wrong = "the mutex is locked after the yield"
+				return
 			}
-			if !during || took < slowYield {
-				continue
+			want := rests
+			if first {
+				want = 0
 			}
-			from := before - slowShare*slowCredit
-			if rests != 0 {
-				from = max(from, rests)
-			}
-			if least := from + slowShare*took; w.rests < least {
-				if early++; early < 3 { // the scheduler may have interrupted the caller before the yield
-					continue
+			if took >= slowYield {
+				if want = uptime() - full; !first {
+					want = max(want, rests)
 				}
-				rt.Fatalf("after a yield of %v or more, no yield before %v, want %v or later", took, w.rests, least)
+				want += slowShare * took
 			}
-			from = after - slowShare*slowCredit
-			if rests != 0 {
-				from = max(from, rests)
+			if w.rests != want {
+				wrong = "after the yield there is none before " + (w.rests - begin).String() + ", want " + (want - begin).String()
 			}
-			if most := from + slowShare*(after-before); w.rests > most {
-				rt.Fatalf("after a yield of %v or less, no yield before %v, want %v or earlier", after-before, w.rests, most)
-			}
-			return
-		}
-		if took >= slowYield {
-			rt.Fatal("no other goroutine ran in 100 yields")
+		})
+		if wrong != "" {
+			rt.Fatal(wrong)
 		}
 	})
 }

@@ -74,10 +74,18 @@ func (w *backlogWatch) mustYield(n int, progress int64) bool {
 }
 
 // yield lets another goroutine run, and another thread. mu, which guards w, must not be held.
-func (w *backlogWatch) yield(mu *sync.Mutex) {
-	began := uptime()
+func (w *backlogWatch) yield(mu *sync.Mutex) { w.timed(mu, giveWay) }
+
+// giveWay lets another goroutine run, and another thread.
+func giveWay() {
 	runtime.Gosched()
 	_ = yieldThread() // it always succeeds
+}
+
+// timed calls yield, and takes its time from the share if it was slow. mu, which guards w, must not be held.
+func (w *backlogWatch) timed(mu *sync.Mutex, yield func()) {
+	began := uptime()
+	yield()
 	if took := uptime() - began; took >= slowYield {
 		mu.Lock()
 		w.pay(took)

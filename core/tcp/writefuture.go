@@ -115,8 +115,7 @@ func (f WriteFuture) future() *core.Future[writeResult] {
 	if at > 0 && list[at-1].WriteFuture == f {
 		return list[at-1].promise.Future()
 	}
-	p := core.NewPromise[writeResult](c.loop)
-	p.SetUncancellable()
+	p := core.NewPromise[writeResult](c.loop) // no user gets its Future, so none can cancel it
 	c.observers.waiters.list = slices.Insert(list, at, waiter{f, p})
 	return p.Future()
 }
