@@ -89,21 +89,18 @@ func writtenTo(c net.Conn) (acked, unacked int64) {
 	}
 	_ = control(raw, func(fd int) error { // an error leaves both at -1
 		for range 100 { // a peer that reads fast must not delay the exit
-			before, err := unix.GetsockoptTCPInfo(fd, unix.IPPROTO_TCP, unix.TCP_INFO)
-			if err != nil {
-				return err
-			}
 			queued, err := unix.IoctlGetInt(fd, unix.SIOCOUTQ)
 			if err != nil {
 				return err
 			}
-			after, err := unix.GetsockoptTCPInfo(fd, unix.IPPROTO_TCP, unix.TCP_INFO)
+			info, err := unix.GetsockoptTCPInfo(fd, unix.IPPROTO_TCP, unix.TCP_INFO)
 			if err != nil {
 				return err
 			}
-			acked, unacked = int64(after.Bytes_acked), int64(queued)
-			// If an acknowledgement comes between the calls, its bytes count twice, or not at all.
-			if before.Bytes_acked == after.Bytes_acked {
+			before := acked
+			acked, unacked = int64(info.Bytes_acked), int64(queued)
+			// An acknowledgement between the two calls, or since the ones before, counts its bytes twice.
+			if acked == before {
 				break
 			}
 		}

@@ -192,7 +192,7 @@ func (p *NetpollPoller) beforeParking(until poll.Deadline) (found bool, err erro
 	if p.dirty {
 		p.dirty = false
 		if err := p.file.Load().SetReadDeadline(time.Time{}); err != nil {
-			return false, err
+			return found, err
 		}
 	}
 	p.timed = !until.IsZero()
