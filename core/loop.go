@@ -253,14 +253,13 @@ func (e *Executor) pollOrSleep() (over bool) {
 // which may be the cause of the failure. Admission is then closed, so no quiet period is
 // left (G15).
 func (e *Executor) nextDeadline() (now, until int64) {
-	until = noDeadline
-	switch {
-	case e.heap.len() > 0:
-		until = e.heap.first()
-	case e.seen == StateShuttingDown && e.broken == nil:
-		now, until = e.now(), addTime(max(e.shutdown.calledAt, e.lastEnd), e.shutdown.quiet)
+	if e.heap.len() > 0 {
+		return 0, e.heap.first()
 	}
-	return now, until
+	if e.seen != StateShuttingDown || e.broken != nil {
+		return 0, noDeadline
+	}
+	return e.now(), addTime(max(e.shutdown.calledAt, e.lastEnd), e.shutdown.quiet)
 }
 
 // announceNews makes the loop drain its inbox even if its current batch has tasks left. Every

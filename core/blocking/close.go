@@ -99,9 +99,7 @@ func (ch *Channel) cut(why error) {
 // fail ends the channel after an error of the connection, which cut may have caused. Loop
 // only.
 func (ch *Channel) fail(err error) {
-	ch.mu.Lock()
-	cutBy := ch.cutBy
-	ch.mu.Unlock()
+	cutBy := ch.cutCause()
 	if cutBy == nil {
 		cutBy = context.Cause(ch.loop.Context()) // the goroutine that calls cut may be slower
 	}

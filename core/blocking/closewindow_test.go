@@ -132,14 +132,14 @@ func TestG23AlarmOfAnEarlierCallCutsNothing(t *testing.T) {
 		late := func() error {
 			for _, turn := range []int{1, 2} {
 				ch.limitPassed(turn)
-				cuts = append(cuts, ch.isCut())
+				cuts = append(cuts, ch.cutCause() != nil)
 			}
 			return nil
 		}
 		if err := ch.loop.Execute(func() {
 			_ = ch.blocked(func() error { return nil })
 			ch.limitPassed(1) // outside of each call
-			cuts = append(cuts, ch.isCut())
+			cuts = append(cuts, ch.cutCause() != nil)
 			_ = ch.blocked(late)
 		}); err != nil {
 			t.Fatal(err)

@@ -95,7 +95,7 @@ func (ch *Channel) input() {
 // connections outside package net return an end from Read when this side closes them:
 // after a cut, an end says nothing about the peer.
 func (ch *Channel) inputEnded() {
-	if ch.isCut() {
+	if ch.cutCause() != nil {
 		ch.fail(io.EOF)
 		return
 	}
@@ -134,11 +134,11 @@ func (ch *Channel) refuseWrites() {
 	ch.mu.Unlock()
 }
 
-// isCut reports whether cut was called.
-func (ch *Channel) isCut() bool {
+// cutCause returns the cause of cut, or nil if it was not called.
+func (ch *Channel) cutCause() error {
 	ch.mu.Lock()
 	defer ch.mu.Unlock()
-	return ch.cutBy != nil
+	return ch.cutBy
 }
 
 // isClosing reports whether a drain was requested.

@@ -121,8 +121,8 @@ func (g *Group) begin(quiet, timeout time.Duration) bool {
 	if s.called {
 		return false
 	}
-	// Before ShutdownContext ends, so that Elapsed includes what its end starts.
-	s.called, s.calledAt, s.quiet, s.timeout, g.state = true, time.Now(), quiet, timeout, core.StateShuttingDown
+	s.called, s.calledAt = true, time.Now() // before ShutdownContext ends, so that Elapsed includes what its end starts
+	s.quiet, s.timeout, g.state = quiet, timeout, core.StateShuttingDown
 	g.beginContext(core.ErrShutdown)
 	return true
 }
