@@ -273,12 +273,9 @@ func (h *httpServer) end(ctx context.Context) error {
 	h.mu.Unlock()
 	began := time.Now()
 	stopArrivals(ctx, listeners, func() bool { return h.unread(began.Add(unreadTime)) })
-	err := h.srv.Shutdown(ctx)
+	err := h.srv.Shutdown(ctx) // of a listener, or of ctx
 	select {
 	case <-h.untilIdle():
-		if ctx.Err() == nil {
-			return err // of a listener
-		}
 	case <-ctx.Done():
 	}
 	cut, hijacked := h.running()

@@ -20,12 +20,14 @@ func (c *Channel) notifyWritability() {
 	}
 	c.notifying = true
 	defer func() { c.notifying = false }()
-	for i := 0; c.takeWritabilityChange(i < mostNotifications); i++ {
-		if i == mostNotifications {
-			c.reg.Post(c.notifyWritability)
+	for range mostNotifications {
+		if !c.takeWritabilityChange(true) {
 			return
 		}
 		c.call(func() { c.handler.WritabilityChanged(c) })
+	}
+	if c.takeWritabilityChange(false) {
+		c.reg.Post(c.notifyWritability)
 	}
 }
 
