@@ -46,7 +46,7 @@ const (
 	// EventWake: a caller has claimed the wake-up of the sleeping loop. With the lock held.
 	EventWake
 	// EventTimerCancelled: a timer ended with ErrCancelled, by Cancel or by the
-	// policy at shutdown. With the lock held.
+	// policy at shutdown. Its Done channel is closed. With the lock held.
 	EventTimerCancelled
 	// EventPollerClosed: the poller has been closed.
 	EventPollerClosed
