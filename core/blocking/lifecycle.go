@@ -55,7 +55,6 @@ func (ch *Channel) start() {
 	}
 	ch.active = true
 	ch.handler.Active(ch)
-	ch.flush() // bytes that other goroutines have flushed during the handshake
 }
 
 func (ch *Channel) handshake() error {

@@ -68,11 +68,12 @@ func (ch *Channel) refuses(onLoop bool) error {
 }
 
 // Flush sends the bytes of earlier writes. On the channel's executor it returns when the
-// connection has taken them, or the channel is closed; on another goroutine it passes the
-// flush to the executor and returns at once. Its future completes with 0 when the last of
-// these writes completes, and fails like the future of a Write.
+// connection has taken them, or the channel is closed; on another goroutine, and in a task of
+// this executor before the handshake, it passes the flush to the executor and returns at once. Its
+// future completes with 0 when the last of these writes completes, and fails like the future of a Write.
 func (ch *Channel) Flush() WriteFuture {
 	onLoop := ch.loop.InEventLoop()
+	now := onLoop && ch.started
 	ch.mu.Lock()
 	f := WriteFuture{ch: ch, number: ch.out.writes, end: ch.out.accepted}
 	if f.err = ch.refuses(onLoop); f.err != nil {
@@ -82,18 +83,19 @@ func (ch *Channel) Flush() WriteFuture {
 	// If bytes are marked, a flush that will see the mark is already posted.
 	first := ch.out.marked < ch.out.accepted && !ch.flushing
 	ch.out.marked = ch.out.accepted
-	ch.flushing = ch.flushing || first && !onLoop
+	ch.flushing = ch.flushing || first && !now
 	ch.mu.Unlock()
 	switch {
-	case onLoop:
+	case now:
 		ch.flush()
 	case first:
-		ch.post(ch.flushForOthers)
+		ch.post(ch.flushLater)
 	}
 	return f
 }
 
-func (ch *Channel) flushForOthers() {
+// flushLater is the flush that Flush passes to the executor.
+func (ch *Channel) flushLater() {
 	ch.mu.Lock()
 	ch.flushing = false
 	ch.mu.Unlock()
