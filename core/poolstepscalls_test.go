@@ -133,6 +133,7 @@ func (r *poolRun) do(t *testing.T, op poolOp) (got, want bool) {
 	case "running":
 		m.posted()
 		coretest.Must(t, p.Resize(1))
+		synctest.Wait() // Resize has woken the worker, which may have lazy tasks to run
 		text := m.describe()
 		return strings.HasPrefix(p.Running(), text) && (p.Running() == "") == (text == ""), true
 	case "pass":

@@ -181,8 +181,7 @@ func (w *Watcher) read(now time.Time, passed time.Duration) {
 	var stalls []Stall
 	var waits []namedWait
 	w.mu.Lock()
-	left := w.subjects[:0]
-	for _, s := range w.subjects {
+	w.subjects = slices.DeleteFunc(w.subjects, func(s *subject) bool {
 		ended := s.ended() // before the reading, so that the last one is complete
 		for _, wait := range s.read(now) {
 			waits = append(waits, namedWait{s.name, wait})
@@ -191,12 +190,9 @@ func (w *Watcher) read(now time.Time, passed time.Duration) {
 		if ended {
 			s.source.close()
 			delete(w.names, s.name)
-		} else {
-			left = append(left, s)
 		}
-	}
-	clear(w.subjects[len(left):])
-	w.subjects = left
+		return ended
+	})
 	listeners := slices.Clone(w.listeners)
 	w.mu.Unlock()
 	for _, l := range listeners {

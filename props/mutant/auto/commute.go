@@ -107,7 +107,7 @@ func (a *access) place(e ast.Expr) bool {
 // value adds what an expression reads.
 func (a *access) value(e ast.Expr) bool {
 	switch e := ast.Unparen(e).(type) {
-	case *ast.BasicLit:
+	case *ast.BasicLit, *ast.FuncLit: // a function that is not called yet reads nothing: it has variables, not their values
 		return true
 	case *ast.Ident, *ast.SelectorExpr:
 		return a.simple(e) && a.base(e)

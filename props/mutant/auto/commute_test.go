@@ -103,7 +103,9 @@ func TestCommute(t *testing.T) {
 		{"go use()", "x.m = 2", true},
 		{"defer use()", "x.m = 2", true},
 		{"x.n = 1", "if x.m > 0 { return }", true},
-		{"x.call = func() int { return x.m }", "x.m = 2", true},
+		{"x.call = func() int { return x.m }", "x.m = 2", false}, // it reads x.m when it is called
+		{"x.call = func() int { return 1 }", "x.n = x.call()", true},
+		{"x.call = func() int { return 1 }", "x.call = func() int { return 2 }", true},
 	}
 	var text strings.Builder
 	text.WriteString(commuteHead)
