@@ -131,11 +131,10 @@ func (r *poolRun) do(t *testing.T, op poolOp) (got, want bool) {
 	case "wrong":
 		return ok(r.wrong(op.n)), false
 	case "running":
+		text, got := m.describe(), p.Running()
 		m.posted()
-		coretest.Must(t, p.Resize(1))
-		synctest.Wait() // Resize has woken the worker, which may have lazy tasks to run
-		text := m.describe()
-		return strings.HasPrefix(p.Running(), text) && (p.Running() == "") == (text == ""), true
+		coretest.Must(t, p.Resize(1)) // behind Running: it wakes the worker, which may have lazy tasks to run
+		return strings.HasPrefix(got, text) && (got == "") == (text == ""), true
 	case "pass":
 		time.Sleep(op.d)
 		m.settle()
