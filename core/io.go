@@ -131,11 +131,11 @@ func (io *loopIO) add(r *Registration) (replaced *Registration, err error) {
 // ended r. OnClose or Abort gets the reason.
 var errLost = errors.New("the registration could not be moved into the new poller, and ends")
 
-// errBroken is returned by Modify after the failure of the poller that ends the loop.
-var errBroken = errors.New("the poller has failed, and the loop ends")
+// errBroken is returned by Modify after a failure that ends the loop: of the poller or of the clock.
+var errBroken = errors.New("the loop has failed, and ends")
 
 // modify replaces the interest of r, which must be open. replaced has the same meaning as in
-// add. It does not call a broken poller. Requires mu.
+// add. After a failure it does not call the poller. Requires mu.
 func (io *loopIO) modify(r *Registration, interest Interest) (replaced *Registration, err error) {
 	const watched = Readable | Writable
 	was, is := r.interest&watched != 0, interest&watched != 0

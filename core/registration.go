@@ -145,7 +145,7 @@ func (r *Registration) FD() int { return r.fd }
 // After the end Modify returns ErrRegistrationClosed. Other errors mean that the poller
 // refused; that a newer registration has the same descriptor number
 // (ErrDescriptorReused); that the poller was rebuilt and this registration could not
-// be moved into the new one; or that the poller has failed and the loop ends (G15). In the last two
+// be moved into the new one; or that the loop has failed and ends (G15). In the last two
 // cases the registration is about to end, and the OnClose listeners get the reason.
 func (r *Registration) Modify(interest Interest) error {
 	if err := checkInterest("Modify", interest); err != nil {

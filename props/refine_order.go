@@ -12,12 +12,13 @@ import (
 // overtaken returns the Begin of a timer, the next event of the loop, if a is a shutdown call or a
 // deadline on another goroutine, which may have come too late for that timer: nil otherwise. Both
 // are possible, so r keeps both. Of a periodic timer a Cancel that returns true may come too late
-// for the run that the loop has dequeued, which is then the last.
+// for the run that the loop has dequeued, which is then the last. A Cancel that returns false has come too late
+// for such a run, or the policy had cancelled the timer.
 func (r *refinement) overtaken(e *history.Event, a model.Action) *history.Event {
 	switch a.Kind {
 	case model.OpShutdown, model.OpShutdownGracefully, model.StepTimeoutFires:
 	case model.OpCancel:
-		if a.Outcome != history.True || a.Body.Kind != model.TimerBody {
+		if a.Body.Kind != model.TimerBody {
 			return nil
 		}
 	default:

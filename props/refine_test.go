@@ -195,3 +195,46 @@ func TestRefineG8CancelOfATakenRun(t *testing.T) {
 		assert.Equal(t, "G8", v.Guarantee, name)
 	}
 }
+
+// cancelAtTheTakenRun has a Cancel that returns false after the close of admission. The policy lets a timer run that was due
+// before the timeout, and cancels the others; the log does not say which of them this one is.
+const cancelAtTheTakenRun = `verdict: good
+rules: virtual rest states bound=16 timers=RunTimersUntilTimeout
+g1 invoke graceful quiet=15ms timeout=16ms
+g1 admit graceful true
+g1 state NotStarted->ShuttingDown
+g1 return graceful accepted
+g1 invoke hook 1
+g1 admit hook 1 accepted
+g1 return hook 1 accepted
+g1 invoke hook 3
+g1 admit hook 3 accepted
+g1 return hook 3 accepted
+g1 invoke schedule 2 delay=1ms
+g1 admit schedule 2 accepted
+g1 return schedule 2 accepted
+loop begin hook 1
+g3 state ShuttingDown->Shutdown cause=timeout
+loop end hook 1
+g1 invoke cancel 2
+g1 admit cancel 2 false
+g1 return cancel 2 false
+`
+
+// TestRefineG8CancelAtTheTakenRun: Cancel returns false if the policy has cancelled the timer, and if the loop has dequeued it,
+// which the log may show later. No other body comes in between.
+func TestRefineG8CancelAtTheTakenRun(t *testing.T) {
+	for end, guarantee := range map[string]string{
+		"": "", "loop begin timer 2\nloop end timer 2\n": "", "loop begin timer 2\nloop end timer 2\nloop begin timer 2 run=2\n": "G3",
+		"loop begin hook 3\nloop end hook 3\nloop begin timer 2\n": "G8",
+	} {
+		tr, err := history.Parse(strings.NewReader(cancelAtTheTakenRun + end))
+		require.NoError(t, err)
+		v := props.Refine(tr.Events, tr.Rules)
+		if guarantee == "" {
+			assert.Nil(t, v, "%s", end)
+		} else if assert.NotNil(t, v, "%s", end) {
+			assert.Equal(t, guarantee, v.Guarantee, "%s", v.Text)
+		}
+	}
+}

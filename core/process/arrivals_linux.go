@@ -99,7 +99,7 @@ func writtenTo(c net.Conn) (acked, unacked int64) {
 			}
 			before := acked
 			acked, unacked = int64(info.Bytes_acked), int64(queued)
-			// An acknowledgement between the two calls, or since the ones before, counts its bytes twice.
+			// An acknowledgement between the two calls counts its bytes twice. There was none if the number is that of the round before.
 			if acked == before {
 				break
 			}
