@@ -163,21 +163,6 @@ func TestG12AFullEventCounterIsRead(t *testing.T) {
 	coretest.Must(t, p.Close())
 }
 
-// lateClock is the system's, whose alarms go off late: when they are let.
-type lateClock struct {
-	systemClock
-	due     chan struct{} // an alarm is due
-	release chan struct{}
-}
-
-func (c lateClock) AfterFunc(d time.Duration, f func()) core.Alarm {
-	return time.AfterFunc(d, func() {
-		c.due <- struct{}{}
-		<-c.release
-		f()
-	})
-}
-
 // A clock may be late, and the loop does not wait for it: tasks run meanwhile. Only
 // the end waits, so that nothing is left running (G24).
 func TestALateClockDoesNotStopTheLoop(t *testing.T) {

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"runtime"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -23,10 +24,10 @@ func TestPropSlowYieldIsPaid(t *testing.T) {
 			var w backlogWatch
 			var mu sync.Mutex
 			begin := uptime()
-			time.Sleep(time.Second)
+			time.Sleep(time.Second) // of the bubble, like those below: only virtual time orders the two callers
 			rests := uptime() - left
 			go func() {
-				time.Sleep(took / 2)
+				time.Sleep(took / 2) // of the bubble
 				mu.Lock()
 				if !first {
 					w.rests = rests
@@ -39,7 +40,7 @@ func TestPropSlowYieldIsPaid(t *testing.T) {
 					return
 				}
 				mu.Unlock()
-				time.Sleep(took)
+				time.Sleep(took) // of the bubble
 			})
 			synctest.Wait()
 			if !mu.TryLock() {
@@ -64,4 +65,26 @@ func TestPropSlowYieldIsPaid(t *testing.T) {
 			rt.Fatal(wrong)
 		}
 	})
+}
+
+// TestASlowYieldIsTimed: a yield of the product is one of those that TestPropSlowYieldIsPaid speaks of. On one processor another
+// goroutine uses it in the yield; the scheduler may give it back to the caller at once, but not each time.
+func TestASlowYieldIsTimed(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	for range 100 {
+		var w backlogWatch
+		var mu sync.Mutex
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			for began := uptime(); uptime()-began < slowYield; {
+			}
+		}()
+		w.yield(&mu)
+		<-ended
+		if w.rests != 0 {
+			return
+		}
+	}
+	t.Error("none of 100 yields beside a busy goroutine was slow, want one that is taken from the share")
 }

@@ -4,6 +4,7 @@ import (
 	"io"
 	"net"
 	"testing"
+	"time"
 
 	"eventide/core/blocking"
 	"eventide/core/internal/coretest"
@@ -20,15 +21,15 @@ func TestFlushOnTheExecutorBeforeTheStart(t *testing.T) {
 	coretest.Until(t, "the executor to be idle", func() bool { return g.Stats().Idle == 1 })
 	ours, theirs := net.Pipe()
 	defer theirs.Close()
-	var ch *blocking.Channel
 	onLoop(t, old, func() {
-		ch = mustRegister(t, g, ours, &handler{active: func(ch *blocking.Channel) { ch.Write([]byte("!")) }}) // it is not flushed
+		ch := mustRegister(t, g, ours, &handler{active: func(ch *blocking.Channel) { ch.Write([]byte("!")) }}) // it is not flushed
 		if ch.EventLoop() != old.EventLoop() {
 			t.Error("not exercised: the connection got another executor")
 		}
 		ch.WriteAndFlush([]byte("ab"))
 		ch.WriteAndFlush([]byte("c"))
 	})
+	coretest.Must(t, theirs.SetReadDeadline(time.Now().Add(coretest.HangGuard)))
 	got := make([]byte, 3)
 	if _, err := io.ReadFull(theirs, got); err != nil || string(got) != "abc" {
 		t.Errorf("the peer has got %q, %v, want \"abc\"", got, err)
