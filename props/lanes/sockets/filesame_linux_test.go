@@ -29,7 +29,7 @@ type fileScript struct {
 	write func(fd int) error // adds one to the counter of a descriptor
 }
 
-var fileSteps = []string{"conn", "control", "control of an old conn", "read", "wait for a write", "late", "in time", "close", "close in use"}
+var fileSteps = []string{"conn", "control", "control of an old conn", "read", "wait for a write", "late", "in time", "close", "close in use", "close in a read"}
 
 // step makes a step. None of them waits for ever.
 func (s *fileScript) step(what string) error {
@@ -57,6 +57,8 @@ func (s *fileScript) step(what string) error {
 		return s.file.Close()
 	case "close in use":
 		return s.closeInUse()
+	case "close in a read":
+		return s.closeInRead()
 	}
 	panic("no step " + what)
 }
@@ -90,6 +92,23 @@ func (s *fileScript) closeInUse() error {
 		return err
 	}
 	return errors.Join(<-closed, failed)
+}
+
+// closeInRead closes the file on another goroutine beside a read that waits. Close ends this read.
+func (s *fileScript) closeInRead() error {
+	closed := make(chan error, 1)
+	began := false
+	err := s.raw.Read(func(uintptr) bool {
+		if !began {
+			go func() { closed <- s.file.Close() }()
+		}
+		began = true
+		return false
+	})
+	if began {
+		err = errors.Join(err, <-closed)
+	}
+	return err
 }
 
 // one is what a write adds to the counter of an eventfd.
