@@ -94,6 +94,7 @@ type harness struct {
 	reporter     reporter
 	meter        *meter       // guarded by mu until the end
 	polled       *poller      // set once; nil: the executor has its default poller, or a real one
+	saidFailed   atomic.Bool  // Modify has returned that the loop has failed
 	handler      Handler      // of the program
 	resizing     atomic.Int64 // calls of Resize that have begun
 	resized      atomic.Int64 // and those that have returned

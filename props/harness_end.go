@@ -34,6 +34,7 @@ func (h *harness) end() {
 	h.completions()
 	h.lookAtEnded()
 	h.lookAtReportEnded()
+	h.lookAtFailure()
 	h.checkAsks()
 	h.sealed()
 	h.said = h.final()
