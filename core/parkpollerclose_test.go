@@ -1,6 +1,7 @@
 package core_test
 
 import (
+	"log/slog"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -55,5 +56,30 @@ func TestG24CloseAwaitsALateAlarm(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// TestG15AnAlarmThatExitsAsThePollerCloses: the loop of an executor and the worker of a pool close their pollers, which stops
+// the alarm of their last sleep. If that call panics or calls runtime.Goexit, Done closes all the same, with the error.
+func TestG15AnAlarmThatExitsAsThePollerCloses(t *testing.T) {
+	clock := stubborn{"", "panics", "exits"}
+	for kind, made := range map[string]func(t *testing.T, opts ...core.Option) core.EventExecutor{
+		"executor": func(t *testing.T, opts ...core.Option) core.EventExecutor { return coretest.NewExecutor(t, opts...) },
+		"pool":     func(t *testing.T, opts ...core.Option) core.EventExecutor { return coretest.NewPool(t, 2, opts...) },
+	} {
+		for i, want := range []error{nil, errStop, core.ErrGoexit} {
+			t.Run(kind+" "+clock[i], func(t *testing.T) {
+				inBubble(t, func(t *testing.T) {
+					ex := made(t, core.WithClock(clock), core.WithLogger(slog.New(slog.DiscardHandler)))
+					_, err := ex.Schedule(time.Duration(i+1)*time.Hour, func() {})
+					coretest.Must(t, err)
+					synctest.Wait()         // a loop or worker sleeps until then, or sets the alarm
+					time.Sleep(time.Minute) // of the bubble: the alarm is set
+					ex.Shutdown()
+					coretest.AwaitDone(t, ex)
+					coretest.WantErr(t, "G15: the error of the end", ex.Termination().Err(), want)
+				})
+			})
+		}
 	}
 }
