@@ -291,12 +291,13 @@ func TestG22ListenerThatPanics(t *testing.T) {
 
 // TestG22NothingIsSentAfterTheHandlerFailed: a listener runs between the handler's
 // panic and the close. Its write is refused with the cause, and the peer gets no byte
-// of it.
+// of it; the output is not shut down either.
 func TestG22NothingIsSentAfterTheHandlerFailed(t *testing.T) {
 	for name, fail := range map[string]func(){"panic": func() { panic("boom") }, "Goexit": runtime.Goexit} {
 		t.Run(name, func(t *testing.T) {
 			coretest.CheckLeaks(t)
 			var errs [3]error
+			var output *core.Future[struct{}]
 			p := newPair(t, func(at string, ch *tcp.Channel, _ []byte) {
 				if at != "Read" {
 					return
@@ -304,6 +305,7 @@ func TestG22NothingIsSentAfterTheHandlerFailed(t *testing.T) {
 				between := core.NewPromise[int](ch.EventLoop())
 				between.Future().OnDone(func(int, error) {
 					errs = [3]error{ch.WriteAndFlush([]byte("after")).Err(), ch.Write([]byte("after")).Err(), ch.Flush().Err()}
+					output = ch.CloseOutput()
 				})
 				between.TrySuccess(1)
 				fail()
@@ -313,6 +315,7 @@ func TestG22NothingIsSentAfterTheHandlerFailed(t *testing.T) {
 			for i, err := range errs {
 				coretest.WantErr(t, "G22: "+[]string{"WriteAndFlush", "Write", "Flush"}[i], err, tcp.ErrChannelClosed, tcp.ErrHandlerFailed)
 			}
+			coretest.WantErr(t, "G22: CloseOutput", coretest.AwaitErr(t, "CloseOutput", output), tcp.ErrChannelClosed, tcp.ErrHandlerFailed)
 			if b, err := io.ReadAll(p.peer); len(b) > 0 || err != nil {
 				t.Errorf("G22: the peer got %q, %v; want the end of the stream", b, err)
 			}
