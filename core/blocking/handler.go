@@ -31,7 +31,8 @@ type Handler interface {
 	// Inactive is called when the channel is closed. ch.CloseCause() returns the cause.
 	Inactive(ch *Channel)
 
-	// Unregistered is the last call: the executor no longer serves the channel.
+	// Unregistered is the last call. The executor serves the channel until it has returned, and may
+	// serve another one then.
 	Unregistered(ch *Channel)
 
 	// Error receives the error for which the channel closes the connection.

@@ -213,7 +213,7 @@ func (h *handler) inputShutdown(ch channel) {
 
 // ends records the call of Inactive or Unregistered.
 func (h *handler) ends(name string, ch channel) {
-	if over := ofTCP(ch); h.c != nil && over != nil && !isRegistered(over) {
+	if h.c != nil && hasEnded(ch) {
 		h.c.violate("%s is called after the end of the registration", name)
 	}
 	h.called(name, ch)

@@ -11,6 +11,18 @@ import (
 	"eventide/props/lanes/sockets/kernel"
 )
 
+// hasEnded reports whether the registration of a channel has ended. A channel of package blocking is the
+// only one of its executor.
+func hasEnded(ch channel) bool {
+	if over := ofTCP(ch); over != nil {
+		return !isRegistered(over)
+	}
+	for range ch.EventLoop().Channels() {
+		return false
+	}
+	return true
+}
+
 // isRegistered reports whether a channel is registered with its loop. Package tcp registers a value
 // of another type, at the address of the channel.
 func isRegistered(ch *tcp.Channel) bool {
