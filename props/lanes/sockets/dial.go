@@ -135,6 +135,10 @@ func (c *conn) dialEnds(ch *tcp.Channel, err error) {
 	}
 }
 
+// closedByDial reports whether the context of the dial has ended, so that the dial closes a connection that
+// is established at the same time, or later. The dial returns after that, so no stamp says when it closed.
+func (c *conn) closedByDial() bool { return slices.Contains(c.endCalls, "Dial") }
+
 // mayBeRefused reports whether a dial to the peer may fail with err before its context ends.
 func (c *conn) mayBeRefused(err error) bool {
 	r := c.r

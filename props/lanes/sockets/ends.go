@@ -97,7 +97,7 @@ func (c *conn) explains(cause error, k *kernel.Connection, ours *kernel.End) boo
 	var errno syscall.Errno
 	switch {
 	case cause == nil:
-		return called("Close") || called("CloseGracefully") || called("Broadcast") || called("Dial") || c.r.group != nil && shutdown // a drain
+		return called("Close") || called("CloseGracefully") || called("Broadcast") || c.closedByDial() || c.r.group != nil && shutdown // a drain
 	case cause == io.EOF:
 		return ours.EndRead
 	case errors.Is(cause, core.ErrHandlerFailed):
@@ -176,7 +176,7 @@ func (r *run) judgeReport(connections []kernel.Connection) {
 		if flushed {
 			drained++
 		}
-		closed := slices.Contains(c.endCalls, "Close") || slices.Contains(c.endCalls, "Broadcast") // which closes unwritable channels
+		closed := slices.Contains(c.endCalls, "Close") || slices.Contains(c.endCalls, "Broadcast") || c.closedByDial() // a broadcast closes unwritable channels
 		if c.open && !closed {
 			atLeast++
 			discardedLeast += pending

@@ -137,7 +137,7 @@ func (c *conn) explainsRefusal(err error, before int64) bool {
 	switch {
 	case errors.As(err, &after):
 		failed := c.counts["Error"] > 0 || c.r.handlerFailed.Load() || len(c.r.p.Kernel.Faults) > 0 || k != nil && k.Reset
-		return closes || failed || called("Close") || called("Broadcast") || slices.Contains(c.endCalls, "Dial")
+		return closes || failed || called("Close") || called("Broadcast") || c.closedByDial()
 	case err == tcp.ErrOutputShutdown:
 		return called("CloseOutput")
 	case err == c.r.sentinels().closing:

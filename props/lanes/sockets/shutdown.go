@@ -31,7 +31,7 @@ func (b bounds) contain(n int64) bool { return b.least <= n && n <= b.most }
 func (c *conn) endsAfter() (may, must bool) {
 	closed := c.events[c.first("CloseFuture")].stamp
 	may = closed > c.r.shutdown.Load()
-	others := c.counts["Error"] > 0 || c.calledBefore("Close", closed) || c.calledBefore("Broadcast", closed) || c.calledBefore("Dial", closed)
+	others := c.counts["Error"] > 0 || c.calledBefore("Close", closed) || c.calledBefore("Broadcast", closed) || c.closedByDial()
 	return may, may && c.open && !others && !errors.Is(c.ch.CloseCause(), core.ErrHandlerFailed)
 }
 

@@ -106,7 +106,7 @@ func (c *conn) judgeLinger(closed time.Time) {
 	}) {
 		return
 	}
-	if end := c.events[c.first("CloseFuture")].stamp; c.closeStamp > end || c.calledBefore("Broadcast", end) { // which may have closed it before
+	if end := c.events[c.first("CloseFuture")].stamp; c.closeStamp > end || c.calledBefore("Broadcast", end) || c.closedByDial() { // which may have closed it before
 		return
 	}
 	shutdown := c.r.shutdown.Load() > 0 && c.r.shutdown.Load() < c.events[c.first("CloseFuture")].stamp
