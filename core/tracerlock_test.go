@@ -1,6 +1,7 @@
 package core
 
 import (
+	"errors"
 	"reflect"
 	"sync"
 	"testing"
@@ -117,6 +118,53 @@ func (*wakingPoller) Reopen() error                      { return nil }
 func TestEventsWithTheLockHeld(t *testing.T) {
 	for _, ev := range traceOneLife(t).bad {
 		t.Errorf("%v was traced without the lock: %+v", ev.Kind, ev)
+	}
+}
+
+// TestRefusalsWithTheLockHeld: the lock is held too for the event of a call that is refused: because no
+// loop could be started for it, and after the end.
+func TestRefusalsWithTheLockHeld(t *testing.T) {
+	fails := WithSpawner(func(func()) error { return errors.New("no goroutine") })
+	for kind, made := range map[string]func(r *lockTracer) (ex EventExecutor, err error){
+		"executor": func(r *lockTracer) (EventExecutor, error) {
+			ex, err := NewExecutor(WithTracer(r), fails)
+			r.mu = &ex.mu
+			return ex, err
+		},
+		"pool": func(r *lockTracer) (EventExecutor, error) {
+			p, err := NewPool(2, WithTracer(r), fails)
+			r.mu = &p.mu
+			return p, err
+		},
+	} {
+		t.Run(kind, func(t *testing.T) {
+			r := &lockTracer{seen: map[EventKind]int{}}
+			ex, err := made(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			calls := map[string]func() error{
+				"Execute":     func() error { return ex.Execute(func() {}) },
+				"ExecuteLazy": func() error { return ex.ExecuteLazy(func() {}) },
+				"Schedule":    func() error { _, err := ex.Schedule(0, func() {}); return err },
+			}
+			for range 2 { // before the end, and after it
+				for name, call := range calls {
+					before := r.seen[EventAdmit]
+					if call() == nil {
+						t.Errorf("%s was accepted", name)
+					}
+					if n := r.seen[EventAdmit] - before; n != 1 {
+						t.Errorf("%s has %d events, want one", name, n)
+					}
+				}
+				ex.Shutdown()
+				<-ex.Termination().Done()
+			}
+			for _, ev := range r.bad {
+				t.Errorf("%v was traced without the lock: %+v", ev.Kind, ev)
+			}
+		})
 	}
 }
 

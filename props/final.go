@@ -63,8 +63,23 @@ func (h *harness) refusal(err error) error {
 	var refused *core.RejectedError
 	if errors.As(err, &refused) && refused.State < core.StateTerminated {
 		h.refusedEarly.Add(1)
+	} else if refused != nil {
+		h.lookAtLateRefusal(refused)
 	}
 	return err
+}
+
+// lookAtLateRefusal compares the reason of a refusal after the end with the end: if there was no loop for
+// the shutdown, because the start failed, that is the reason, also if admission had been closed before
+// with another one (G17).
+func (h *harness) lookAtLateRefusal(refused *core.RejectedError) {
+	end := h.ex.Termination().Err()
+	if end == nil {
+		return
+	}
+	if kind := kindOfStart(end); kind != "" && kindOfStart(refused.Reason) != kind {
+		h.blame("G17: the executor has ended because its start failed with %v, and then refuses a task with the reason %v", end, refused.Reason)
+	}
 }
 
 // fromLog has the values that the log implies for the fields of a Final.
