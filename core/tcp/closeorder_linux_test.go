@@ -289,38 +289,61 @@ func TestG22ListenerThatPanics(t *testing.T) {
 	}
 }
 
-// TestG22NothingIsSentAfterTheHandlerFailed: a listener runs between the handler's
-// panic and the close. Its write is refused with the cause, and the peer gets no byte
-// of it; the output is not shut down either.
-func TestG22NothingIsSentAfterTheHandlerFailed(t *testing.T) {
+// afterTheHandlerFailed calls between on the loop after a method of the handler has panicked or called
+// runtime.Goexit, and before the channel closes; and check after that. A listener runs then.
+func afterTheHandlerFailed(t *testing.T, between func(ch *tcp.Channel), check func(t *testing.T, p *pair)) {
 	for name, fail := range map[string]func(){"panic": func() { panic("boom") }, "Goexit": runtime.Goexit} {
 		t.Run(name, func(t *testing.T) {
 			coretest.CheckLeaks(t)
-			var errs [3]error
-			var output *core.Future[struct{}]
 			p := newPair(t, func(at string, ch *tcp.Channel, _ []byte) {
 				if at != "Read" {
 					return
 				}
-				between := core.NewPromise[int](ch.EventLoop())
-				between.Future().OnDone(func(int, error) {
-					errs = [3]error{ch.WriteAndFlush([]byte("after")).Err(), ch.Write([]byte("after")).Err(), ch.Flush().Err()}
-					output = ch.CloseOutput()
-				})
-				between.TrySuccess(1)
+				listener := core.NewPromise[int](ch.EventLoop())
+				listener.Future().OnDone(func(int, error) { between(ch) })
+				listener.TrySuccess(1)
 				fail()
 			})
 			_, _ = p.peer.Write([]byte("x"))
 			p.Await(t, 1, "Unregistered")
-			for i, err := range errs {
-				coretest.WantErr(t, "G22: "+[]string{"WriteAndFlush", "Write", "Flush"}[i], err, tcp.ErrChannelClosed, tcp.ErrHandlerFailed)
-			}
-			coretest.WantErr(t, "G22: CloseOutput", coretest.AwaitErr(t, "CloseOutput", output), tcp.ErrChannelClosed, tcp.ErrHandlerFailed)
-			if b, err := io.ReadAll(p.peer); len(b) > 0 || err != nil {
-				t.Errorf("G22: the peer got %q, %v; want the end of the stream", b, err)
-			}
+			check(t, p)
 		})
 	}
+}
+
+// TestG22NothingIsSentAfterTheHandlerFailed: a write on the loop is refused with the cause, and the
+// peer gets no byte of it; the output is not shut down either.
+func TestG22NothingIsSentAfterTheHandlerFailed(t *testing.T) {
+	var errs [3]error
+	var output *core.Future[struct{}]
+	afterTheHandlerFailed(t, func(ch *tcp.Channel) {
+		errs = [3]error{ch.WriteAndFlush([]byte("after")).Err(), ch.Write([]byte("after")).Err(), ch.Flush().Err()}
+		output = ch.CloseOutput()
+	}, func(t *testing.T, p *pair) {
+		for i, err := range errs {
+			coretest.WantErr(t, "G22: "+[]string{"WriteAndFlush", "Write", "Flush"}[i], err, tcp.ErrChannelClosed, tcp.ErrHandlerFailed)
+		}
+		coretest.WantErr(t, "G22: CloseOutput", coretest.AwaitErr(t, "CloseOutput", output), tcp.ErrChannelClosed, tcp.ErrHandlerFailed)
+		if b, err := io.ReadAll(p.peer); len(b) > 0 || err != nil {
+			t.Errorf("G22: the peer got %q, %v; want the end of the stream", b, err)
+		}
+	})
+}
+
+// TestG22OnlyTheLoopKnowsThatTheHandlerFailed: a write of another goroutine is accepted until the
+// channel closes, and fails with it.
+func TestG22OnlyTheLoopKnowsThatTheHandlerFailed(t *testing.T) {
+	var elsewhere tcp.WriteFuture
+	accepted := false
+	afterTheHandlerFailed(t, func(ch *tcp.Channel) {
+		made := make(chan tcp.WriteFuture)
+		go func() { made <- ch.Write([]byte("after")) }()
+		elsewhere = <-made
+		accepted = elsewhere.Err() == nil
+	}, func(t *testing.T, p *pair) {
+		coretest.Want(t, "the write is accepted", accepted, true)
+		coretest.WantErr(t, "G22: the write", elsewhere.Err(), tcp.ErrChannelClosed, tcp.ErrHandlerFailed)
+	})
 }
 
 // TestCloseBehindAFlush: bytes that the closing goroutine has flushed before are sent.
