@@ -66,3 +66,29 @@ func TestG22ModifyOfAReplacedRegistration(t *testing.T) {
 		})
 	}
 }
+
+// A registration that is paused does not have its descriptor in the poller yet. If its number is that of a
+// descriptor that was closed while it was registered, Modify ends the older registration, as Register would.
+func TestG22ModifyEndsARegistrationOfTheSameNumber(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		l, m := modelLoop(t)
+		d := m.Open()
+		var e ending
+		old := mustRegister(t, l, d.FD(), core.Readable, func(core.Readiness) { t.Error("the old handler was called") })
+		old.OnClose(e.hear)
+		coretest.Must(t, d.Close())
+		again := m.Open()
+		coretest.Want(t, "the number of the new descriptor", again.FD(), d.FD())
+		calls := 0
+		paused := mustRegister(t, l, again.FD(), 0, func(core.Readiness) { calls++; coretest.Must(t, again.Drain()) })
+		synctest.Wait()
+		coretest.Want(t, "registrations while the new one is paused", l.Stats().Registrations, 2)
+		coretest.Must(t, paused.Modify(core.Readable))
+		synctest.Wait()
+		e.want(t, "G22: the replaced registration", core.ErrDescriptorReused)
+		coretest.Want(t, "registrations", l.Stats().Registrations, 1)
+		coretest.Must(t, again.Input())
+		synctest.Wait()
+		coretest.Want(t, "calls of the new handler", calls, 1)
+	})
+}

@@ -1,6 +1,7 @@
 package process
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"math"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -120,8 +122,9 @@ const firstListenFD = 3
 //
 // Call it once, before other goroutines read the environment: it removes LISTEN_PID,
 // LISTEN_FDS and LISTEN_FDNAMES from the environment, so that no child process claims the
-// listeners. If a variable is malformed or a descriptor is no listener, it closes all
-// descriptors and returns an error.
+// listeners. If a variable is malformed, it returns an error. If a descriptor is no listener, it
+// closes all descriptors and returns an error for each of these; if one is not open, it ignores
+// those behind it.
 func Listeners() ([]Listener, error) {
 	defer func() {
 		for _, name := range []string{"LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"} {
@@ -142,7 +145,7 @@ func listenersFrom(getenv func(string) string, pid, first int) (all []Listener, 
 		return nil, nil // they are for the process that started this one
 	}
 	n, err := strconv.Atoi(count)
-	if err != nil || n < 0 {
+	if err != nil || n < 0 || n > math.MaxInt32-first {
 		return nil, fmt.Errorf("process: Listeners: LISTEN_FDS is %q, want a number of descriptors", count)
 	}
 	names := strings.Split(getenv("LISTEN_FDNAMES"), ":")
@@ -153,8 +156,10 @@ func listenersFrom(getenv func(string) string, pid, first int) (all []Listener, 
 		}
 		l, failed := listenerOf(first+i, name)
 		if failed != nil {
-			err = failed // continue: the later descriptors must be closed too
-			continue
+			if err = errors.Join(err, failed); errors.Is(failed, syscall.EBADF) {
+				break // not open: the manager leaves no gap, so the count is wrong, and may be two billion
+			}
+			continue // the later descriptors must be closed too
 		}
 		all = append(all, Listener{name, l})
 	}
@@ -170,9 +175,6 @@ func listenersFrom(getenv func(string) string, pid, first int) (all []Listener, 
 // listenerOf takes over a descriptor.
 func listenerOf(fd int, name string) (net.Listener, error) {
 	file := os.NewFile(uintptr(fd), "listener "+name)
-	if file == nil {
-		return nil, fmt.Errorf("process: Listeners: descriptor %d (%q) is not open", fd, name)
-	}
 	defer file.Close() // FileListener has a copy, which is closed on exec
 	l, err := net.FileListener(file)
 	if err != nil {

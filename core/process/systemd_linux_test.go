@@ -259,6 +259,8 @@ func TestListeners(t *testing.T) {
 		`LISTEN_FDS is "many", want a number of descriptors`: {"7", "many"},
 		`LISTEN_FDS is "-1", want`:                           {"7", "-1"},
 		`LISTEN_FDS is "", want`:                             {"7"},
+		`LISTEN_FDS is "2147483647", want`:                   {"7", "2147483647"},
+		`bad file descriptor`:                                {"7", "2000000000"}, // at once
 		`("null")`:                                           {"7", "3", "a:b:null"},
 	} {
 		first := passed(t, files...)
