@@ -289,7 +289,7 @@ func TestListeners(t *testing.T) {
 	}
 }
 
-// TestListenersClosesAllOnAnError: the listeners before the wrong descriptor are closed.
+// TestListenersClosesAllOnAnError: the listeners before the wrong descriptor are closed, and so is that one.
 func TestListenersClosesAllOnAnError(t *testing.T) {
 	path := filepath.Join(shortDir(t), "socket")
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
@@ -301,7 +301,7 @@ func TestListenersClosesAllOnAnError(t *testing.T) {
 	coretest.Must(t, err)
 	first := passed(t, f, null)
 	coretest.Must(t, errors.Join(l.Close(), f.Close(), null.Close()))
-	environment := map[string]string{"LISTEN_PID": "7", "LISTEN_FDS": "2"}
+	environment := map[string]string{"LISTEN_PID": "7", "LISTEN_FDS": "3"} // the third one is not open
 	if all, err := listenersFrom(func(name string) string { return environment[name] }, 7, first); err == nil {
 		t.Fatalf("got %v, want an error", all)
 	}
