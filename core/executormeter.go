@@ -36,7 +36,7 @@ func (e *Executor) readMeter(m *Meter) (r Reading) {
 		idle += now - m.idleFrom
 	}
 	r.Busy = time.Duration(now - idle)
-	begun := c.Accepted - int64(c.NotBegun)
+	begun := c.Begun()
 	r.Oldest = m.oldest(begun)
 	if e.gate&gateNotStarted == 0 {
 		m.begin(c.Accepted, begun, e.asleep)

@@ -183,6 +183,7 @@ func TestMeterTellsRunsApart(t *testing.T) {
 		next := make(chan struct{})
 		waitForNext := func() { <-next }
 		coretest.MustExecute(t, ex, waitForNext)
+		core.Submit(ex, func() (int, error) { return 0, nil }).Cancel() // it has a number too
 		coretest.MustExecute(t, ex, waitForNext)
 		mustSchedule(t, ex, 0, waitForNext)
 		mustSchedule(t, ex, 0, waitForNext)

@@ -32,7 +32,7 @@ func (p *Pool) readMeter(m *Meter) (r Reading) {
 	m.addBusy(p.busy)
 	r.Busy = time.Duration(m.busy)
 	c := p.queue.Counts()
-	begun := c.Accepted - int64(c.NotBegun)
+	begun := c.Begun()
 	r.Oldest = m.oldest(begun)
 	if p.gate&gateNotStarted == 0 {
 		m.begin(c.Accepted, begun, p.busy < p.size)

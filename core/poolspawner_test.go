@@ -169,3 +169,26 @@ func slowPool(t *testing.T) (spawner slow, p *core.Pool, release func()) {
 	go func() { <-spawner.asked; spawner.decide <- spawnIt }()
 	return spawner, p, block(t, p)
 }
+
+// If a spawner ends the goroutine of a worker that is to move to a new one, because a task has ended its
+// goroutine too, the worker goes on in its deferred call.
+func TestPoolG14ASpawnerThatExitsAsAWorkerMoves(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		var exit atomic.Bool
+		p := coretest.NewPool(t, 1, core.WithSpawner(func(loop func()) error {
+			if exit.CompareAndSwap(true, false) {
+				runtime.Goexit()
+			}
+			go loop()
+			return nil
+		}))
+		coretest.MustExecute(t, p, func() {
+			exit.Store(true)
+			runtime.Goexit()
+		})
+		coretest.OnLoop(t, p, func() {})
+		coretest.Want(t, "the spawner was asked", exit.Load(), false)
+		coretest.Must(t, p.Close())
+		checkConserved(t, p.Stats())
+	})
+}

@@ -143,10 +143,10 @@ func (e *Executor) runningCall() (kind Body, number int64) {
 		return Body(b & (1<<bodyBits - 1)), b >> bodyBits
 	}
 	if c := e.tasks.Counts(); c.Running {
-		return BodyTask, c.Ran + c.Cancelled + 1
+		return BodyTask, c.Begun()
 	}
 	if c := e.tails.Counts(); c.Running {
-		return BodyTail, c.Ran + c.Cancelled + 1
+		return BodyTail, c.Begun()
 	}
 	return BodyNone, 0
 }

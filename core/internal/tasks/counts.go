@@ -56,6 +56,9 @@ func (q *Queue) Counts() Counts {
 	}
 }
 
+// Begun returns how many tasks have begun, the running one included: of a running task, its number.
+func (c Counts) Begun() int64 { return c.Accepted - int64(c.NotBegun) }
+
 // Add adds the counts of another queue. Running stays that of c.
 func (c *Counts) Add(d Counts) {
 	c.Accepted += d.Accepted
