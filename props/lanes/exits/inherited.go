@@ -35,11 +35,12 @@ func (r *run) makeListeners() {
 	n, countErr := strconv.Atoi(in.Count)
 	opened, listens := 0, []int(nil)
 	for i := range max(n, 0) {
-		if i < len(in.Descriptors) && in.Descriptors[i].Open {
-			opened++
-			if in.Descriptors[i].Listens {
-				listens = append(listens, i)
-			}
+		if i >= len(in.Descriptors) || !in.Descriptors[i].Open {
+			break // those behind it are ignored
+		}
+		opened++
+		if in.Descriptors[i].Listens {
+			listens = append(listens, i)
 		}
 	}
 	var wantErr bool

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net"
 	"sync"
+	"syscall"
 	"time"
 
 	"eventide/props/lanes/exits/calls/os"
@@ -109,6 +110,9 @@ func (c *UnixConn) Close() error {
 
 // FileListener is net.FileListener.
 func FileListener(f *os.File) (Listener, error) {
+	if !f.Open {
+		return nil, syscall.EBADF
+	}
 	if !f.Listens {
 		return nil, errors.New("not a listening socket")
 	}

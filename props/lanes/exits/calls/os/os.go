@@ -2,7 +2,10 @@
 // of a model.
 package os
 
-import "os"
+import (
+	"os"
+	"syscall"
+)
 
 // Descriptors are those that the process was started with, from 3: whether each is open, and
 // whether it listens.
@@ -13,21 +16,27 @@ var Closed int
 
 // File is an os.File.
 type File struct {
-	FD      int
-	Name    string
-	Listens bool
+	FD            int
+	Name          string
+	Open, Listens bool
 }
 
 // Close is os.File's.
-func (f *File) Close() error { Closed++; return nil }
-
-// NewFile is os.NewFile. A descriptor that is not open is nil.
-func NewFile(fd uintptr, name string) *File {
-	n := int(fd) - 3
-	if n < 0 || n >= len(Descriptors) || !Descriptors[n].Open {
-		return nil
+func (f *File) Close() error {
+	if !f.Open {
+		return syscall.EBADF
 	}
-	return &File{int(fd), name, Descriptors[n].Listens}
+	Closed++
+	return nil
+}
+
+// NewFile is os.NewFile. Like that, it does not find out whether the descriptor is open.
+func NewFile(fd uintptr, name string) *File {
+	f := &File{FD: int(fd), Name: name}
+	if n := int(fd) - 3; n >= 0 && n < len(Descriptors) {
+		f.Open, f.Listens = Descriptors[n].Open, Descriptors[n].Listens
+	}
+	return f
 }
 
 // Getenv is os.Getenv.
