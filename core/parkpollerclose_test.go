@@ -73,8 +73,8 @@ func TestG15AnAlarmThatExitsAsThePollerCloses(t *testing.T) {
 					ex := made(t, core.WithClock(clock), core.WithLogger(slog.New(slog.DiscardHandler)))
 					_, err := ex.Schedule(time.Duration(i+1)*time.Hour, func() {})
 					coretest.Must(t, err)
-					synctest.Wait()         // a loop or worker sleeps until then, or sets the alarm
-					time.Sleep(time.Minute) // of the bubble: the alarm is set
+					synctest.Wait()            // a loop or worker sleeps until then, or sets the alarm
+					coretest.Pass(time.Minute) // the alarm is set
 					ex.Shutdown()
 					coretest.AwaitDone(t, ex)
 					coretest.WantErr(t, "G15: the error of the end", ex.Termination().Err(), want)

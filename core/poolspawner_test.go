@@ -13,18 +13,23 @@ import (
 	"eventide/core/internal/coretest"
 )
 
+// exitsOnce sets a spawner that ends the goroutine of its caller if exit is set, once.
+func exitsOnce(exit *atomic.Bool) core.Option {
+	return core.WithSpawner(func(loop func()) error {
+		if exit.CompareAndSwap(true, false) {
+			runtime.Goexit()
+		}
+		go loop()
+		return nil
+	})
+}
+
 // If a spawner ends the goroutine of the worker that calls it, the task which that worker has
 // taken still runs.
 func TestPoolG3ASpawnerThatExitsLosesNoTask(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		var exit atomic.Bool
-		p := coretest.NewPool(t, 2, core.WithSpawner(func(loop func()) error {
-			if exit.CompareAndSwap(true, false) {
-				runtime.Goexit()
-			}
-			go loop()
-			return nil
-		}))
+		p := coretest.NewPool(t, 2, exitsOnce(&exit))
 		release := block(t, p)
 		var ran atomic.Int64
 		for range 2 {
@@ -175,13 +180,7 @@ func slowPool(t *testing.T) (spawner slow, p *core.Pool, release func()) {
 func TestPoolG14ASpawnerThatExitsAsAWorkerMoves(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		var exit atomic.Bool
-		p := coretest.NewPool(t, 1, core.WithSpawner(func(loop func()) error {
-			if exit.CompareAndSwap(true, false) {
-				runtime.Goexit()
-			}
-			go loop()
-			return nil
-		}))
+		p := coretest.NewPool(t, 1, exitsOnce(&exit))
 		coretest.MustExecute(t, p, func() {
 			exit.Store(true)
 			runtime.Goexit()
