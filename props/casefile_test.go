@@ -30,6 +30,9 @@ func TestVersion1(t *testing.T) {
 	require.NoError(t, err)
 	require.NotEmpty(t, old)
 	for _, path := range old {
+		kept, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.Contains(t, string(kept), "\"version\": 1,", path+": a case of this version belongs in "+dir)
 		was, err := LoadCase(path)
 		require.NoError(t, err)
 		is, err := LoadCase(filepath.Join(dir, filepath.Base(path)))
