@@ -142,7 +142,7 @@ var room []turn
 // and after the goroutine was blocked another one goes on.
 func growRoom(operations uint64) {
 	if n := 4*int(operations) + 64; n > len(room) {
-		room = make([]turn, n)
+		room = make([]turn, max(n, 2*len(room)))
 	}
 }
 

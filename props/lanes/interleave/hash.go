@@ -4,15 +4,52 @@ import (
 	"fmt"
 	"hash/maphash"
 	"maps"
+	"math/bits"
+	"math/rand/v2"
 	"slices"
 	"time"
 
 	"eventide/props"
+	"eventide/props/history"
 	"eventide/props/interleave/inprocess"
 )
 
 // hashSeed is the seed of historyHash.
 var hashSeed = maphash.MakeSeed()
+
+// hashMasks are secret numbers for mixer.
+var hashMasks = [2]uint64{rand.Uint64(), rand.Uint64()}
+
+// mixer is a hash of words, in a fifth of the time of maphash.WriteComparable, which
+// reads the 260 bytes of an event one field at a time.
+type mixer uint64
+
+// add adds two words: the product of both, masked, has 128 bits, which are folded.
+func (m *mixer) add(a, b uint64) {
+	high, low := bits.Mul64(a^hashMasks[0]^uint64(*m), b^hashMasks[1])
+	*m = mixer(bits.RotateLeft64(uint64(*m), 23) ^ high ^ low)
+}
+
+// event adds an event of goroutine g, without the text of its Note and the counters in Stats.
+func (m *mixer) event(e *history.Event, g int64) {
+	m.add(uint64(e.Kind)|uint64(e.Op)<<8|uint64(e.Body)<<16|uint64(e.Outcome)<<24|uint64(e.From)<<32|uint64(e.To)<<40|
+		uint64(e.Cause)<<48|bit(e.InLoop)<<56|bit(e.Token)<<57|bit(e.Note != "")<<58|bit(e.Stats != nil)<<59, uint64(e.N))
+	m.add(uint64(e.At), uint64(g))
+	m.add(uint64(e.ID), uint64(e.Call))
+	m.add(uint64(e.Run), uint64(e.Delay))
+	m.add(uint64(e.Period), uint64(e.Quiet))
+	m.add(uint64(e.Timeout), uint64(e.Deadline))
+	m.add(uint64(e.Next), uint64(e.Until))
+	m.add(uint64(e.Bytes), uint64(e.Queued)|uint64(e.Lazy)<<32) // lengths of queues, which have 32 bits
+}
+
+// bit is 1 for true.
+func bit(b bool) uint64 {
+	if b {
+		return 1
+	}
+	return 0
+}
 
 // historyHash is the same for recordings that differ only in the numbers of goroutines. Of a
 // million histories of one scenario two others are the same with a chance of 3e-8.
@@ -24,16 +61,20 @@ func historyHash(r *inprocess.Result, out props.Recording) uint64 {
 	if out.Events == nil {
 		maphash.WriteComparable(&h, r.Class)
 	}
-	n := 0
-	for _, e := range out.Events {
-		e.G, n = renumbered(e.G, &seen, n)
-		stats := e.Stats
-		e.Stats = nil
-		maphash.WriteComparable(&h, e)
-		if stats != nil {
-			maphash.WriteComparable(&h, *stats)
+	n, sum := 0, mixer(hashMasks[0])
+	for i := range out.Events {
+		var g int64
+		e := &out.Events[i]
+		g, n = renumbered(e.G, &seen, n)
+		sum.event(e, g)
+		if e.Note != "" {
+			maphash.WriteComparable(&h, e.Note)
+		}
+		if e.Stats != nil {
+			maphash.WriteComparable(&h, *e.Stats)
 		}
 	}
+	maphash.WriteComparable(&h, sum)
 	hashAnswers(&h, out)
 	return h.Sum64()
 }
