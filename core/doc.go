@@ -27,8 +27,9 @@
 // user that the loop runs: a task, timer, hook or handler. Accepted means that the call
 // returned no error. Once admission has closed, every task is refused. Done is
 // Termination().Done(). A quiet period does not end while a channel is open, or while a timer
-// that WithTimersAtShutdown lets run is waiting. Handlers do not restart it, except one that
-// runs at the shutdown call. ErrStarting refuses a call by the executor's own spawner.
+// waits that WithTimersAtShutdown lets run. Handlers do not restart it, except one that
+// runs at the shutdown call. ErrStarting is the error of a call in the executor's own spawner
+// that would wait for the start of the executor.
 //
 //   - G1 The state of an executor only moves forward.
 //   - G2 Bodies never overlap, each sees the effects of the one before; InEventLoop is

@@ -41,12 +41,12 @@ func resizeAll(images []string, resize func(ctx context.Context, image string) e
 	return jobs.Close() // waits; the first error of a function
 }
 
-func waitWithContext(term *core.Termination) {
+func waitWithContext(ex *core.Executor, term *core.Termination) {
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
 	report, err := term.Wait(ctx)
 	if errors.Is(err, context.DeadlineExceeded) {
-		log.Printf("still running: %s", report.Running)
+		log.Printf("still running: %s; %d tasks have not ended", ex.Running(), report.Accepted-report.Ran-report.Cancelled)
 	}
 }
 

@@ -24,7 +24,7 @@ func watched(orders *core.Executor, files *core.Pool, loops *core.Group, l *tcp.
 	w.WatchListener("http", l)
 	w.WatchFunctions("jobs", jobs)
 	expvar.Publish("eventide", w)
-	return jobs.Go("watch", w.Run)
+	return jobs.Go("watch", func(context.Context) error { return w.Run(jobs.ShutdownContext()) })
 }
 
 func labelled(ctx context.Context) (*core.Executor, error) {

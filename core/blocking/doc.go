@@ -73,8 +73,8 @@
 // At a graceful shutdown the handler gets no more input. The channel sends all written
 // bytes, half-closes (CloseWrite, where the connection has it), reads and discards
 // input until the peer has ended its side, waits until the peer has received everything,
-// and closes. core.Report counts such an end as EndDrained. It counts any other end as
-// EndAborted, and the bytes that the connection never took as discarded.
+// and closes. core.Report counts such an end in ChannelsDrained, any other in
+// ChannelsAborted, and the bytes that the connection never took in BytesDiscarded.
 //
 // On Linux the channel asks the kernel which bytes the peer has received, for TCP and unix
 // sockets, also under TLS: a TCP peer's kernel has acknowledged them; the peer of a
@@ -86,7 +86,7 @@
 // peer learns of the end only from the close.
 //
 // At the deadline, and at Shutdown, the connection is closed even while a read, write or
-// handshake is blocked in it, so that nothing outlives the deadline. An executor that is
+// handshake is blocked in it, so that no I/O outlives the deadline. An executor that is
 // blocked in a write or a handshake at the shutdown call acts on core.CloseChannels only
 // afterwards, or when the deadline cuts the connection.
 //

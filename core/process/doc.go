@@ -25,8 +25,8 @@
 // (kubernetes #86280: the load balancer learns of the exit later than the process), and
 // the steps run in order.
 //
-// A Timeout bounds how long an executor accepts tasks. Accepted tasks have until the end
-// of the plan, unless their Step limits them (Step.Drain) or later steps need the
+// A Timeout bounds how long an executor accepts tasks. Accepted tasks have until
+// Plan.Deadline, unless their Step limits them (Drain or Deadline) or later steps need the
 // time. A step that uses up its time is left running, and the next step begins (fx
 // #1035). A step that fails, panics, or calls runtime.Goexit stops no other step.
 // Plan.Deadline bounds the whole exit.
@@ -50,7 +50,7 @@
 // # Exit codes
 //
 //   - 0: every step ended in time and without an error, and every accepted task has run.
-//     Cancelled timers and channels that a Timeout aborted do not change the code: the
+//     Channels that a Timeout aborted and cancelled timers do not change the code: the
 //     report and the log count them.
 //   - 1: a deadline passed, accepted tasks were lost, a channel was closed while an answer was
 //     in flight (core.Report.ChannelsHeld), or a step, Start or NotReady failed; or
@@ -70,8 +70,8 @@
 //
 // # Standard output and SIGPIPE
 //
-// The Go runtime kills a process that writes to standard output or standard error after the
-// reader of that pipe has gone. While Run runs, such a write returns EPIPE instead, so a
+// The Go runtime kills a process that writes to standard output or standard error if that is a
+// pipe whose reader has gone. While Run runs, such a write returns EPIPE instead, so a
 // log reader that has gone cannot cut an exit short. Run restores the old behaviour before
 // it returns: pass the exit code to os.Exit without printing.
 package process

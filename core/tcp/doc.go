@@ -74,8 +74,8 @@
 //
 // A write after the shutdown call fails with ErrChannelClosing: on other goroutines once
 // that call has returned, on the loop once the loop has begun to drain its channels, which
-// it does between two bodies. So a handler that answers inside Read has answered all of
-// its input. The same holds for CloseGracefully.
+// it does between two bodies. So a handler that answers inside Read can answer all of
+// its input. CloseGracefully refuses writes by the same rule.
 //
 // A handler that passes requests to other goroutines holds the channel for each request
 // (Channel.Hold): the channel accepts writes, and the drain waits, until the last release.
@@ -83,7 +83,7 @@
 // ends the executors that compute the answers.
 //
 // A listener that is shut down accepts the connections that the kernel has queued by then,
-// and closes. If a worker's queue is bounded and full, it first waits for room. It skips
-// workers that have terminated. A connection whose handshake completes between the last
+// and closes. While the bounded queue of a worker is full, the listener waits for room; it
+// skips workers that have terminated. A connection whose handshake completes between the last
 // accept and the close is reset.
 package tcp

@@ -9,8 +9,8 @@
 // then on every task is refused. Done is the channel of the executor's Termination. A quiet
 // period does not end while a channel is open, or while a timer waits that the policy of the
 // timers (core.WithTimersAtShutdown) lets run; of the handlers only one that runs at the
-// shutdown call restarts the quiet period. ErrStarting refuses a call by the executor's own
-// spawner.
+// shutdown call restarts the quiet period. ErrStarting is the error of a call in the
+// executor's own spawner that would wait for the start of the executor.
 package contract
 
 // Guarantee is one promise to the user.
