@@ -4,6 +4,7 @@ import (
 	"net"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 
 	"eventide/core"
 )
@@ -30,6 +31,8 @@ type Channel struct {
 	reg       *core.Registration
 	byLoop    alarm // cuts the connection at the close of the executor
 
+	closing atomic.Bool // a shutdown or a graceful close has begun
+
 	// Guarded by mu.
 	mu         sync.Mutex
 	out        outbound
@@ -39,7 +42,6 @@ type Channel struct {
 	cutBy      error // the cause of cut
 	closed     error // *ClosedError: set when the connection has been closed
 	closeFirst bool  // Close was called before a shutdown of the executor
-	closing    bool  // a shutdown or a graceful close has begun
 	refused    int64 // writes that countRefused has counted
 	// The pending write futures have failed. That is later than closed, because the
 	// futures of the close complete in between (G22).

@@ -63,7 +63,7 @@ func (ch *Channel) CloseGracefully(deadline core.Deadline) *core.Future[struct{}
 	if ch.refusal == nil {
 		ch.refusal = ErrChannelClosing
 	}
-	ch.closing = true
+	ch.closing.Store(true)
 	ch.cutAt(deadline)
 	ch.mu.Unlock()
 	ch.post(ch.drain)
@@ -206,7 +206,7 @@ func (ch *Channel) markClosed(cause error) core.ChannelEnd {
 	// The loop may not have seen a shutdown yet: if it was blocked in the connection, it
 	// finds the connection cut first.
 	loopEnds := ch.loop.State() >= core.StateShuttingDown
-	closing := ch.closing || loopEnds
+	closing := ch.closing.Load() || loopEnds
 	ch.closed = closedError(cause, closing)
 	end := core.ChannelEnd{Kind: core.EndAborted, Discarded: ch.out.pending(), Refused: ch.refused}
 	// A shutdown does not count the channel if it comes from here on, or if Close was called

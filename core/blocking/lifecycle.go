@@ -31,9 +31,8 @@ func (l lifecycle) Abort(cause error) {
 }
 
 func (ch *Channel) markClosing() {
-	ch.mu.Lock()
-	ch.closing, ch.drained = true, true
-	ch.mu.Unlock()
+	ch.closing.Store(true)
+	ch.refuseWrites()
 }
 
 // start starts the channel on its loop. If a drain was requested before, start sends the written
@@ -142,9 +141,7 @@ func (ch *Channel) cutCause() error {
 
 // isClosing reports whether a drain was requested.
 func (ch *Channel) isClosing() bool {
-	ch.mu.Lock()
-	defer ch.mu.Unlock()
-	return ch.closing || ch.loop.State() == core.StateShuttingDown
+	return ch.closing.Load() || ch.loop.State() == core.StateShuttingDown
 }
 
 // drain begins the orderly end of the channel (G23). From here on writes on the loop are

@@ -26,3 +26,19 @@ func TestNegativeLimits(t *testing.T) {
 		t.Error("a message beyond the default limit was accepted, want an error")
 	}
 }
+
+// TestNothingIsBufferedAtATooLongLine: when Feed yields the error, the bytes of the line are gone.
+func TestNothingIsBufferedAtATooLongLine(t *testing.T) {
+	lines := &frame.Lines{Limit: 4}
+	for range lines.Feed([]byte("123")) {
+		t.Fatal("a line without its end was yielded")
+	}
+	if n := lines.Buffered(); n != 3 {
+		t.Fatalf("%d bytes are buffered, want the 3 of the line", n)
+	}
+	for _, err := range lines.Feed([]byte("456789")) {
+		if n := lines.Buffered(); err == nil || n != 0 {
+			t.Errorf("%d bytes are buffered in the iteration with the error %v, want none and an error", n, err)
+		}
+	}
+}
