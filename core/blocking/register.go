@@ -51,15 +51,20 @@ func (g *Group) register(conn net.Conn, h Handler, opts []Option) (*Channel, err
 	if err := g.reserve(); err != nil {
 		return nil, &refusedError{err}
 	}
+	placed := false
+	defer func() {
+		if !placed { // also if a method of conn panics, or the spawner calls runtime.Goexit
+			g.release()
+		}
+	}()
 	if err := conn.SetDeadline(time.Time{}); err != nil {
-		g.release()
 		return nil, fmt.Errorf("blocking: Register: conn is a %T that takes no deadlines, want one that does: %w", conn, err)
 	}
 	ch, err := g.place(newConnection(conn), h, cfg)
 	if err != nil {
-		g.release()
 		return nil, &refusedError{err}
 	}
+	placed = true
 	return ch, nil
 }
 
@@ -91,8 +96,7 @@ func (g *Group) release() {
 }
 
 // place finds an executor that takes the channel. If an executor was shut down on its
-// own, place tries another one. If an executor cannot be started, it stays idle for the
-// next channel.
+// own, place tries another one.
 func (g *Group) place(conn connection, h Handler, cfg *config) (*Channel, error) {
 	conn.noLinger() // now: once the channel is registered its loop may close conn
 	for {
@@ -100,15 +104,30 @@ func (g *Group) place(conn connection, h Handler, cfg *config) (*Channel, error)
 		if err != nil {
 			return nil, err
 		}
-		ch := newChannel(g, c, conn, h, cfg)
-		if err = ch.register(); err == nil {
+		ch, err := g.placeOn(c, conn, h, cfg)
+		if err == nil {
 			return ch, nil
 		}
 		if c.loop.State() < core.StateShutdown { // admission is open, so the start has failed
-			g.putIdle(c)
 			return nil, fmt.Errorf("blocking: Register: %w", err)
 		}
 	}
+}
+
+// placeOn makes the channel on c, which acquire has returned. If c cannot be started, it stays idle for
+// the next channel, also if the spawner calls runtime.Goexit.
+func (g *Group) placeOn(c *child, conn connection, h Handler, cfg *config) (*Channel, error) {
+	ch, placed := newChannel(g, c, conn, h, cfg), false
+	defer func() {
+		if !placed && c.loop.State() < core.StateShutdown {
+			g.putIdle(c)
+		}
+	}()
+	if err := ch.register(); err != nil {
+		return nil, err
+	}
+	placed = true
+	return ch, nil
 }
 
 func newChannel(g *Group, c *child, conn connection, h Handler, cfg *config) *Channel {

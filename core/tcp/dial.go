@@ -169,20 +169,32 @@ func (d *dialer) start(ctx context.Context, loop *core.EventLoop, addr netip.Add
 	sysTune(d.cfg, fd)
 	c := &Channel{loop: loop, handler: d.handler, cfg: d.cfg, fd: fd, remote: addr}
 	c.rareState().connect = &connectAttempt{d: d, promise: p}
+	accepted := false
+	defer func() {
+		if !accepted { // also if the spawner calls runtime.Goexit
+			_ = sysClose(nil, fd)
+		}
+	}()
 	// Not Execute: a rejected-handler may retry after ctx has ended, and would block a loop
 	// that calls DialAsync.
 	if err := loop.TryExecute(func() { c.beginConnect(ctx) }); err != nil {
-		_ = sysClose(nil, fd)
 		p.TryFailure(refusedByLoop(d.call, err))
+		return p.Future()
 	}
+	accepted = true
 	return p.Future()
 }
 
 // beginConnect runs on the loop.
 func (c *Channel) beginConnect(ctx context.Context) {
-	if err := c.register(); err != nil {
-		_ = sysClose(nil, c.fd)
-		c.rare.connect.promise.TryFailure(refusedByLoop(c.rare.connect.d.call, err))
+	a, err := c.rare.connect, errPollerEndedCall
+	defer func() {
+		if err != nil { // also if the poller panics
+			_ = sysClose(nil, c.fd)
+			a.promise.TryFailure(refusedByLoop(a.d.call, err))
+		}
+	}()
+	if err = c.register(); err != nil {
 		return
 	}
 	c.rare.connect.stop = context.AfterFunc(ctx, func() {

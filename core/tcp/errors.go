@@ -27,6 +27,10 @@ var (
 	// ErrListenerClosed is the CloseCause of a Listener after Close.
 	ErrListenerClosed = errors.New("tcp: listener is closed")
 
+	// errPollerEndedCall is the error of a dial if Add of the loop's poller panics, or calls
+	// runtime.Goexit.
+	errPollerEndedCall = errors.New("the poller did not return from Add")
+
 	// ErrHandlerFailed is the cause of the close of a channel whose handler panicked or
 	// called runtime.Goexit.
 	ErrHandlerFailed = transport.NewSentinel("tcp: a handler method panicked or called runtime.Goexit", core.ErrHandlerFailed)

@@ -24,11 +24,12 @@ import (
 //		}
 //	}
 //
-// While a channel is held, a close by CloseGracefully, by a graceful shutdown of the loop or
-// by the peer's end of the stream keeps the output open. As in any close, input is no longer
-// delivered and IsOpen is false; but writes are accepted from every goroutine, and
-// IsWritable and WritabilityChanged keep working. At the last release writes are
-// refused again, the buffer is sent, and the close continues. The deadline of the close is
+// While a channel is held, a close by CloseGracefully or by a graceful shutdown of the loop
+// keeps the output open. As in any close, input is no longer delivered and IsOpen is
+// false; but writes are accepted from every goroutine, and IsWritable and
+// WritabilityChanged keep working. At the last release writes are refused again, the buffer
+// is sent, and the close continues. The peer's end of the stream waits for the last release
+// too; until then the channel is open, and accepts further holds. The deadline of the close is
 // not extended: if it closes a held channel, core.Report counts and names the channel. Close,
 // an error of the connection and CloseOutput do not wait for a release either; after them a
 // hold has no effect. Handler.InputShutdown does not wait either, and holds stay.

@@ -109,6 +109,7 @@ func TestG23PeersEndWaitsForTheAnswer(t *testing.T) {
 				if another, err := p.ch.Hold(); name == "open" {
 					coretest.WantErr(t, "G23: another hold", err, nil)
 					another()
+					coretest.Want(t, "IsOpen after the end of the stream", p.ch.IsOpen(), true)
 				}
 				coretest.WantErr(t, "G23: the answer", p.ch.WriteAndFlush([]byte("answer")).Err(), nil)
 				release()

@@ -115,10 +115,16 @@ func listen(call string, boss, workers loops, addr string, newHandler func() Han
 		boss: boss.next(), workers: workers, newHandler: newHandler,
 		cfg: cfg, fd: fd, addr: sysLocalAddr(fd), delay: firstAcceptDelay,
 	}
+	registered := false
+	defer func() {
+		if !registered { // also if the poller panics, or the spawner calls runtime.Goexit
+			_ = sysClose(nil, fd)
+		}
+	}()
 	if err := l.register(); err != nil {
-		_ = sysClose(nil, fd)
 		return nil, refusedByLoop(call, err)
 	}
+	registered = true
 	return l, nil
 }
 

@@ -61,14 +61,7 @@ func Embed(loop *core.EventLoop, socket Socket, handler Handler, opts ...Option)
 		cfg.socket = socket
 		local, remote := socket.Addrs()
 		c := &Channel{loop: loop, handler: handler, cfg: cfg, fd: socket.FD(), local: local, remote: remote}
-		err = loop.TryExecute(func() {
-			if err := c.register(); err != nil {
-				p.TryFailure(refusedByLoop("Embed", err))
-				return
-			}
-			defer p.TrySuccess(c) // also if Active panics
-			c.activate()
-		})
+		err = loop.TryExecute(func() { c.beginEmbedded(p) })
 		if err != nil {
 			err = refusedByLoop("Embed", err)
 		}
@@ -77,6 +70,21 @@ func Embed(loop *core.EventLoop, socket Socket, handler Handler, opts ...Option)
 		p.TryFailure(err)
 	}
 	return p.Future()
+}
+
+// beginEmbedded runs on the loop.
+func (c *Channel) beginEmbedded(p *core.Promise[*Channel]) {
+	err := errPollerEndedCall // stays so if the poller panics
+	defer func() {
+		if err != nil {
+			p.TryFailure(refusedByLoop("Embed", err))
+			return
+		}
+		p.TrySuccess(c) // also if Active panics
+	}()
+	if err = c.register(); err == nil {
+		c.activate()
+	}
 }
 
 // The system calls of a channel. A Socket gets copies of the buffers: passing a caller's
