@@ -194,20 +194,30 @@ func (g *Group) ShutdownContext() context.Context {
 
 // Err returns the first error of a function, with its name, or nil. A panic counts as a
 // *core.PanicError, a Goexit as core.ErrGoexit. After the end, Termination().Err returns
-// the same error.
+// the same error. The Error method of a function's error may use the group.
 func (g *Group) Err() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.failure()
 }
 
-// failure requires mu.
+// failure calls no user code, such as the Error method of firstErr. Requires mu.
 func (s *shared) failure() error {
 	if s.firstErr == nil || s.firstFrom == "" {
 		return s.firstErr
 	}
-	return fmt.Errorf("tracked: %s: %w", s.firstFrom, s.firstErr)
+	return &functionError{s.firstFrom, s.firstErr}
 }
+
+// functionError is the error of a function with a name. It is formatted when it is read.
+type functionError struct {
+	name string
+	err  error
+}
+
+func (e *functionError) Error() string { return fmt.Sprintf("tracked: %s: %v", e.name, e.err) }
+
+func (e *functionError) Unwrap() error { return e.err }
 
 // Option configures a group.
 type Option func(*config)
