@@ -95,6 +95,17 @@ func (p *PanicError) Unwrap() error {
 	return err
 }
 
+// prefixedError is an error with a text in front. It calls the Error method of err, which may be
+// user code, only when it is read, so it can be made with a lock held.
+type prefixedError struct {
+	prefix string
+	err    error
+}
+
+func (p *prefixedError) Error() string { return fmt.Sprintf("%s: %v", p.prefix, p.err) }
+
+func (p *prefixedError) Unwrap() error { return p.err }
+
 // argumentError returns the error of a bad argument: it names the call, the value, and
 // the expected value. A call with a bad argument has no effect in any state, and its
 // error is not ErrRejected.

@@ -246,7 +246,7 @@ func (g *Group) childClosed(cause error) {
 }
 
 // childDone ends the group if the child was the last one; it then returns a function that
-// calls the group's listeners, otherwise nil.
+// calls the group's listeners, otherwise nil. It calls no user code, which might not return.
 func (g *Group) childDone() (callListeners func()) {
 	if g.left.Add(-1) > 0 {
 		return
@@ -254,7 +254,7 @@ func (g *Group) childDone() (callListeners func()) {
 	var errs []error
 	for i, child := range g.children {
 		if err := child.term.Err(); err != nil {
-			errs = append(errs, fmt.Errorf("child %d: %w", i, err))
+			errs = append(errs, &prefixedError{fmt.Sprintf("child %d", i), err})
 		}
 	}
 	g.term.report = g.report()

@@ -42,6 +42,8 @@ type Poller interface {
 // Register and Modify then have no effect; Close and End have ended the registration. If
 // the loop itself called Add, Modify or Remove, the panic ends the executor. So does a
 // panic of Wait, Poll, Ready, Reopen or Wake, which never reaches a caller (G15).
+//
+// The Error method of an error of Add or Modify may use the executor.
 type IOPoller interface {
 	Poller
 

@@ -170,7 +170,7 @@ func (r *Registration) modify(interest Interest) (replaced *Registration, err er
 		return nil, ErrRegistrationClosed
 	}
 	if replaced, err = r.e.io.modify(r, interest); err != nil {
-		return nil, fmt.Errorf("core: Modify: descriptor %d: %w", r.fd, err)
+		return nil, &prefixedError{fmt.Sprintf("core: Modify: descriptor %d", r.fd), err}
 	}
 	return replaced, nil
 }
