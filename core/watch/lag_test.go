@@ -40,6 +40,30 @@ func TestOnWaitReceivesEachSample(t *testing.T) {
 	})
 }
 
+// TestOnWaitIsNotCalledAfterItsStop: a stop counts for the rest of a reading, too: for the next samples and the
+// next functions.
+func TestOnWaitIsNotCalledAfterItsStop(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		w := &watch.Watcher{}
+		var heard []string
+		var stopFirst, stopSecond func()
+		stopFirst = w.OnWait(func(string, time.Duration) { heard = append(heard, "first"); stopFirst(); stopSecond() })
+		stopSecond = w.OnWait(func(string, time.Duration) { heard = append(heard, "second") })
+		w.OnWait(func(string, time.Duration) { heard = append(heard, "third") })
+		executors := []core.EventExecutor{coretest.NewExecutor(t), coretest.NewExecutor(t)}
+		stop := run(t, w, executors...)
+		time.Sleep(50 * time.Millisecond)
+		for _, ex := range executors {
+			coretest.MustExecute(t, ex, func() { time.Sleep(70 * time.Millisecond) }) // each waits once, beyond a reading
+		}
+		time.Sleep(200 * time.Millisecond)
+		stop()
+		if want := []string{"first", "third", "third"}; !slices.Equal(heard, want) {
+			t.Errorf("called: %v, want %v: a function that was stopped is not called", heard, want)
+		}
+	})
+}
+
 func TestOldestIsTheAgeOfATaskThatWaits(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		ex := coretest.NewExecutor(t)

@@ -116,8 +116,9 @@ func (w *Watcher) add(added ...*subject) {
 }
 
 // OnWait registers call: Run calls it with each sample of a wait (core.Reading.Waits),
-// until stop is called. Run waits for call to return, and call must not panic. A nil call
-// is ignored.
+// until stop is called. When stop returns, a call that has begun may still be running, but no
+// further call begins. Run waits for call to return, and call must not panic. A nil call is
+// ignored.
 func (w *Watcher) OnWait(call func(name string, wait time.Duration)) (stop func()) {
 	l := &waitListener{call}
 	w.mu.Lock()
@@ -197,12 +198,21 @@ func (w *Watcher) read(now time.Time, passed time.Duration) {
 	w.mu.Unlock()
 	for _, l := range listeners {
 		for _, wait := range waits {
-			l.call(wait.name, wait.wait)
+			if w.listens(l) {
+				l.call(wait.name, wait.wait)
+			}
 		}
 	}
 	for _, s := range stalls {
 		w.report(s)
 	}
+}
+
+// listens reports whether l has not been stopped.
+func (w *Watcher) listens(l *waitListener) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Contains(w.listeners, l)
 }
 
 type namedWait struct {
