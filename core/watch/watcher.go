@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
+	"reflect"
 	"slices"
 	"sync"
 	"time"
@@ -54,7 +55,8 @@ type waitListener struct {
 
 // Watch adds executors, event loops and pools, and each child of a group. It does not start
 // them. The Watcher drops an executor that has terminated. It also accepts a type that
-// embeds one of these types. If Watch returns an error, it has added nothing.
+// embeds one of these types. Any other type is an error, and so is nil or a nil pointer. If Watch
+// returns an error, it has added nothing.
 //
 // An executor is listed under its name (core.WithName). If the name is in use, "#2" or a
 // higher number is appended, so that names are unique.
@@ -72,6 +74,9 @@ func (w *Watcher) Watch(executors ...core.EventExecutor) error {
 }
 
 func subjectsOf(ex core.EventExecutor) ([]*subject, error) {
+	if v := reflect.ValueOf(ex); v.Kind() == reflect.Pointer && v.IsNil() {
+		return nil, fmt.Errorf("it is a nil %T, want an executor", ex)
+	}
 	switch ex := ex.(type) {
 	case nil:
 		return nil, errors.New("it is nil, want an executor")
@@ -134,9 +139,12 @@ func (w *Watcher) OnWait(call func(name string, wait time.Duration)) (stop func(
 }
 
 // Run reads the executors until ctx ends, and then returns nil. It starts no goroutine. A
-// second call while Run runs returns an error; a call after it has returned does not. Run
-// can be passed to tracked.Group.Go.
+// second call while Run runs returns an error; a call after it has returned does not. A nil ctx
+// is an error, and nothing is read. Run can be passed to tracked.Group.Go.
 func (w *Watcher) Run(ctx context.Context) error {
+	if ctx == nil {
+		return errors.New("watch: Run: ctx is nil, want a context")
+	}
 	w.mu.Lock()
 	if w.running {
 		w.mu.Unlock()

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
@@ -76,6 +77,21 @@ func TestRunAgain(t *testing.T) {
 	})
 }
 
+// TestRunRefusesANilContext: the call does not count as a Run.
+func TestRunRefusesANilContext(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		ex := coretest.NewExecutor(t)
+		w := &watch.Watcher{}
+		coretest.Must(t, w.Watch(ex))
+		var none context.Context
+		coretest.OnLoop(t, ex, func() {})
+		coretest.WantText(t, "Run(nil)", w.Run(none), "watch: Run: ctx is nil, want a context")
+		coretest.Want(t, "tasks in the Status after Run(nil)", w.Statuses()[0].Stats.Ran, 0)
+		run(t, w)()
+		coretest.Want(t, "tasks in the Status after Run", w.Statuses()[0].Stats.Ran, 1)
+	})
+}
+
 func TestEqualNamesGetNumbers(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		w := &watch.Watcher{}
@@ -101,10 +117,19 @@ func TestWatchRefuses(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		ex := coretest.NewExecutor(t)
 		w := &watch.Watcher{}
-		for _, bad := range []core.EventExecutor{nil, plain{ex}} {
-			if err := w.Watch(ex, bad); err == nil || !strings.Contains(err.Error(), "executor 1: it is") {
-				t.Errorf("Watch(%T): %v, want an error about it", bad, err)
-			}
+		for _, row := range []struct {
+			bad  core.EventExecutor
+			want string
+		}{
+			{nil, "it is nil, want an executor"},
+			{(*core.Executor)(nil), "it is a nil *core.Executor, want an executor"},
+			{(*core.EventLoop)(nil), "it is a nil *core.EventLoop, want an executor"},
+			{(*core.Pool)(nil), "it is a nil *core.Pool, want an executor"},
+			{(*core.Group)(nil), "it is a nil *core.Group, want an executor"},
+			{(*embedding)(nil), "it is a nil *watch_test.embedding, want an executor"},
+			{plain{ex}, "it is a watch_test.plain, want a *core.Executor, *core.EventLoop, *core.Pool or *core.Group, or a type that embeds one"},
+		} {
+			coretest.WantText(t, fmt.Sprintf("Watch(%T)", row.bad), w.Watch(ex, row.bad), "watch: Watch: executor 1: "+row.want)
 		}
 		if s := w.Statuses(); len(s) != 0 {
 			t.Errorf("watched: %v, want nothing after a refusal", s)
