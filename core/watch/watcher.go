@@ -121,8 +121,8 @@ func (w *Watcher) add(added ...*subject) {
 }
 
 // OnWait registers call: Run calls it with each sample of a wait (core.Reading.Waits),
-// until stop is called. When stop returns, a call that has begun may still be running, but no
-// further call begins. Run waits for call to return, and call must not panic. A nil call is
+// until stop is called. When stop returns, one call may still be about to begin or running,
+// and no other follows. Run waits for call to return, and call must not panic. A nil call is
 // ignored.
 func (w *Watcher) OnWait(call func(name string, wait time.Duration)) (stop func()) {
 	l := &waitListener{call}
@@ -140,7 +140,8 @@ func (w *Watcher) OnWait(call func(name string, wait time.Duration)) (stop func(
 
 // Run reads the executors until ctx ends, and then returns nil. It starts no goroutine. A
 // second call while Run runs returns an error; a call after it has returned does not. A nil ctx
-// is an error, and nothing is read. Run can be passed to tracked.Group.Go.
+// is an error, and nothing is read. In a function of a tracked.Group, pass the group's
+// ShutdownContext to Run: the context of the function ends only when the group closes.
 func (w *Watcher) Run(ctx context.Context) error {
 	if ctx == nil {
 		return errors.New("watch: Run: ctx is nil, want a context")
