@@ -22,7 +22,7 @@ const DefaultStuckAfter = 30 * time.Second
 // All methods may be called from many goroutines at once. A Health belongs to one Run.
 type Health struct {
 	// StuckAfter is how long an executor of the plan may have waiting tasks and run
-	// nothing before the process counts as not alive. 0: DefaultStuckAfter.
+	// nothing before the process counts as not alive: see Liveness. 0: DefaultStuckAfter.
 	StuckAfter time.Duration
 
 	// Guarded by mu.
@@ -63,6 +63,14 @@ func (h *Health) Readiness() http.Handler {
 // the plan has waiting tasks and has run no task, timer or hook for StuckAfter, and names
 // such executors. Otherwise it answers 200. A probe compares counters with those of
 // earlier probes, so the first probe never fails.
+//
+// On a core.Executor or core.EventLoop the running task counts as a waiting one, because
+// timers, hooks and readiness wait behind it: a task that takes longer than StuckAfter is
+// stuck. Another body, such as a timer, is stuck only while a task waits. In a core.Pool
+// tasks wait if more are pending than bodies run, so long tasks alone do not make a pool
+// stuck. The functions of a tracked.Group do not wait in a queue: such a group is never
+// stuck. Of another Executor each accepted task that has not ended counts as waiting. The
+// members of a group that has All are checked one by one.
 func (h *Health) Liveness() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		h.mu.Lock()

@@ -13,6 +13,7 @@ import (
 
 	"eventide/core"
 	"eventide/core/internal/coretest"
+	"eventide/core/tracked"
 )
 
 // probe returns the code and the text that a handler answers.
@@ -159,6 +160,71 @@ func TestLiveness(t *testing.T) {
 			alive("")
 			time.Sleep(8 * time.Second)
 		}
+		tr.signals <- os.Interrupt
+		tr.wantCode(0)
+	})
+}
+
+// TestLivenessOfAPool: a pool is stuck while tasks wait for a worker. A long task beside a free worker keeps nothing waiting, nor
+// do two of them that use every worker.
+func TestLivenessOfAPool(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &Health{StuckAfter: time.Second}
+		pool, err := core.NewPool(2)
+		coretest.Must(t, err)
+		gate := make(chan struct{})
+		tr := launch(t, t.Context(), Plan{Health: h, Steps: []Step{{Name: "pool", Executor: pool}}})
+		for range 2 {
+			coretest.Must(t, pool.Execute(held(gate)))
+			synctest.Wait()
+			wantProbe(t, h.Liveness(), 200, "alive")
+			time.Sleep(time.Minute)
+			wantProbe(t, h.Liveness(), 200, "alive")
+		}
+		coretest.Must(t, pool.Execute(func() {}))
+		wantProbe(t, h.Liveness(), 200, "alive")
+		time.Sleep(time.Second - 1)
+		wantProbe(t, h.Liveness(), 200, "alive")
+		time.Sleep(1)
+		wantProbe(t, h.Liveness(), 503, "stuck: pool")
+		close(gate)
+		synctest.Wait()
+		wantProbe(t, h.Liveness(), 200, "alive")
+		tr.signals <- os.Interrupt
+		tr.wantCode(0)
+	})
+}
+
+// TestLivenessOfATrackedGroup: functions that run as long as the program keep nothing waiting.
+func TestLivenessOfATrackedGroup(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &Health{StuckAfter: time.Second}
+		jobs := tracked.NewGroup()
+		coretest.Must(t, jobs.Go("consumer", func(context.Context) error { <-jobs.ShutdownContext().Done(); return nil }))
+		tr := launch(t, t.Context(), Plan{Health: h, Steps: []Step{{Name: "jobs", Executor: jobs}}})
+		wantProbe(t, h.Liveness(), 200, "alive")
+		time.Sleep(time.Minute)
+		wantProbe(t, h.Liveness(), 200, "alive")
+		tr.signals <- os.Interrupt
+		tr.wantCode(0)
+	})
+}
+
+// onlyExecutor hides the other methods of an executor.
+type onlyExecutor struct{ Executor }
+
+// TestLivenessOfAnotherExecutor: an executor without Stats is stuck if no task has ended, the running one included.
+func TestLivenessOfAnotherExecutor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h, gate := &Health{StuckAfter: time.Second}, make(chan struct{})
+		pool, err := core.NewPool(2)
+		coretest.Must(t, err)
+		tr := launch(t, t.Context(), Plan{Health: h, Steps: []Step{{Name: "other", Executor: onlyExecutor{pool}}}})
+		coretest.Must(t, pool.Execute(held(gate)))
+		wantProbe(t, h.Liveness(), 200, "alive")
+		time.Sleep(time.Second)
+		wantProbe(t, h.Liveness(), 503, "stuck: other")
+		close(gate)
 		tr.signals <- os.Interrupt
 		tr.wantCode(0)
 	})

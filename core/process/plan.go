@@ -36,7 +36,7 @@ const (
 // If a service manager with systemd's protocol started the process (NOTIFY_SOCKET), Run
 // notifies the manager: READY=1 at Ready, STOPPING=1 when the exit begins,
 // EXTEND_TIMEOUT_USEC before each part of the exit, and, if the unit has WatchdogSec,
-// WATCHDOG=1 as long as no executor of the plan is stuck.
+// WATCHDOG=1 as long as no executor of the plan is stuck (see Health.Liveness).
 type Plan struct {
 	// Start is the application; nil: Run calls none. It runs on a goroutine of its own.
 	// Run subscribes to the signals first, and does not call Start if the exit has begun

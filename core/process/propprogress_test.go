@@ -16,6 +16,7 @@ type reported struct {
 	core.EventExecutor
 	term *core.Termination
 	now  core.Report
+	busy int64 // bodies that run in a pool
 
 	// Of the specification.
 	before core.Report
@@ -24,6 +25,12 @@ type reported struct {
 }
 
 func (r *reported) Termination() *core.Termination { return r.term }
+
+func (r *reported) Stats() core.Stats {
+	n := r.term.Report()
+	return core.Stats{Accepted: n.Accepted, Ran: n.Ran, Cancelled: n.Cancelled, Pending: n.Accepted - n.Ran - n.Cancelled,
+		TimersRun: n.TimersRun, HooksRun: n.HooksRun, Busy: r.busy}
+}
 
 // reportedGroup is a group of them.
 type reportedGroup struct {
@@ -56,7 +63,7 @@ func (r *reported) work(t *rapid.T) {
 	n := rapid.Int64Range(1, 2)
 	waiting := r.now.Accepted - r.now.Ran - r.now.Cancelled
 	for range rapid.IntRange(0, 2).Draw(t, "changes") {
-		switch rapid.SampledFrom([]string{"accept", "run", "cancel", "timer", "hook", "other"}).Draw(t, "change") {
+		switch rapid.SampledFrom([]string{"accept", "run", "cancel", "timer", "hook", "busy", "other"}).Draw(t, "change") {
 		case "accept":
 			r.now.Accepted += n.Draw(t, "n")
 		case "run":
@@ -67,6 +74,8 @@ func (r *reported) work(t *rapid.T) {
 			r.now.TimersRun += n.Draw(t, "n")
 		case "hook":
 			r.now.HooksRun += n.Draw(t, "n")
+		case "busy":
+			r.busy = rapid.Int64Range(0, 3).Draw(t, "busy")
 		case "other": // is no progress
 			r.now.Rejected++
 			r.now.TimersCancelled++
@@ -77,7 +86,7 @@ func (r *reported) work(t *rapid.T) {
 // isStuck is the documentation of Health.Liveness.
 func (r *reported) isStuck(now time.Time, limit time.Duration) bool {
 	ran := func(x core.Report) [4]int64 { return [4]int64{x.Ran, x.Cancelled, x.TimersRun, x.HooksRun} }
-	if !r.probed || ran(r.now) != ran(r.before) || r.now.Accepted == r.now.Ran+r.now.Cancelled {
+	if !r.probed || ran(r.now) != ran(r.before) || r.now.Accepted <= r.now.Ran+r.now.Cancelled+r.busy {
 		r.since = now
 	}
 	waits := r.probed && now.Sub(r.since) >= limit
