@@ -18,7 +18,8 @@ const settlePolls = 20
 
 // stopArrivals turns new connections away and waits until every accept queue is empty and
 // unread returns false. Both must hold throughout settleTime, or in one poll if no
-// listener can turn connections away. stopArrivals also returns when ctx ends.
+// listener can turn connections away. stopArrivals also returns when ctx ends. The caller
+// closes the listeners, and then calls resume.
 //
 // The tempting wrong version closes the listener at once: the kernel resets the connections
 // in its accept queue, though their clients are connected and have perhaps sent a request. A
@@ -26,28 +27,52 @@ const settlePolls = 20
 // complete. A client that is turned away repeats its SYN a second later and is refused, or
 // reaches another instance.
 //
+// The filter belongs to the socket, and other processes may have the socket too. So resume
+// detaches the filter, through a descriptor that outlives the listener. Between the detachment
+// and the close of that descriptor, the kernel may accept a connection, and then reset it if no
+// other process has the socket: about a microsecond, against the lasting loss of a shared
+// socket.
+//
+// A socket from Listeners gets no filter: the service manager has it too, and so its queue
+// outlives the listener. There the server only stops accepting.
+//
 // stopArrivals counts polls and does not measure time: a process that is not scheduled
 // for settleTime accepts nothing in that time.
 //
 // The kernel has no such filter for MPTCP, with which package net listens by default. There
 // stopArrivals waits for an empty queue alone, and a connection that arrives just before the
-// listener closes is reset. A listener that is no TCP socket is left as it is.
-func stopArrivals(ctx context.Context, listeners []net.Listener, unread func() bool) {
+// listener closes is reset. So it does if no descriptor is free. A listener that is no TCP
+// socket is left as it is.
+func stopArrivals(ctx context.Context, listeners []net.Listener, unread func() bool) (resume func()) {
 	var sockets []syscall.RawConn
+	var filtered []int
 	polls := 0
 	for _, l := range listeners {
+		if isInherited(l) {
+			if stopAccepting(l) == nil {
+				polls = settlePolls
+			}
+			continue
+		}
 		raw, ok := rawOf(l)
 		if !ok {
 			continue
 		}
 		sockets = append(sockets, raw)
-		if dropSYN(raw) == nil {
+		if fd, err := dropSYN(raw); err == nil {
+			filtered = append(filtered, fd)
 			polls = settlePolls
 		}
 	}
+	settle(ctx, polls, func() bool { return waiting(sockets) || unread() })
+	return func() { acceptSYN(filtered) }
+}
+
+// settle returns when busy has returned false in so many polls after the first one, or when ctx ends.
+func settle(ctx context.Context, polls int, busy func() bool) {
 	ticks := time.NewTicker(settleTime / settlePolls)
 	for quiet := 0; ; quiet++ {
-		if waiting(sockets) || unread() {
+		if busy() {
 			quiet = -1
 		}
 		if quiet == polls {
@@ -130,16 +155,32 @@ var onlyBegun = []unix.SockFilter{
 	{Code: unix.BPF_RET | unix.BPF_K, K: 0xffffffff},                        // keep
 }
 
-// dropSYN attaches the filter to a TCP socket.
-func dropSYN(raw syscall.RawConn) error {
+// dropSYN attaches the filter to a TCP socket. It returns another descriptor of the socket, for
+// acceptSYN.
+func dropSYN(raw syscall.RawConn) (another int, err error) {
 	program := unix.SockFprog{Len: uint16(len(onlyBegun)), Filter: &onlyBegun[0]}
-	return control(raw, func(fd int) error {
+	err = control(raw, func(fd int) error {
 		protocol, _ := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_PROTOCOL) // 0 after an error
 		if protocol != unix.IPPROTO_TCP {
 			return unix.EPROTONOSUPPORT
 		}
-		return unix.SetsockoptSockFprog(fd, unix.SOL_SOCKET, unix.SO_ATTACH_FILTER, &program)
+		if another, err = unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0); err != nil {
+			return err
+		}
+		if err = unix.SetsockoptSockFprog(fd, unix.SOL_SOCKET, unix.SO_ATTACH_FILTER, &program); err != nil {
+			_ = unix.Close(another) // err says more
+		}
+		return err
 	})
+	return another, err
+}
+
+// acceptSYN detaches the filters of sockets, and closes these descriptors of them.
+func acceptSYN(sockets []int) {
+	for _, fd := range sockets {
+		_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_DETACH_FILTER, 0) // a socket that was filtered twice has no filter
+		_ = unix.Close(fd)                                                    // of a descriptor that dropSYN has opened
+	}
 }
 
 // waiting reports whether an accept queue is not empty. For a listener, tcpi_unacked is the

@@ -200,7 +200,7 @@ func TestStopArrivalsWaits(t *testing.T) {
 		defer client.Close()
 		ended, end := context.WithCancel(t.Context())
 		end()
-		stopArrivals(ended, []net.Listener{l}, none)
+		stopArrivals(ended, []net.Listener{l}, none)()
 		var accepted atomic.Bool
 		ready := make(chan struct{})
 		go func() {
@@ -215,7 +215,7 @@ func TestStopArrivalsWaits(t *testing.T) {
 			server.Close()
 		}()
 		time.AfterFunc(20*time.Millisecond, func() { close(ready) }) // more than one look at the queue
-		stopArrivals(t.Context(), []net.Listener{l}, none)
+		stopArrivals(t.Context(), []net.Listener{l}, none)()
 		raw, _ := rawOf(l)
 		if waiting([]syscall.RawConn{raw}) {
 			t.Errorf("multipath %v: the queue is not empty", multipath)
@@ -226,13 +226,17 @@ func TestStopArrivalsWaits(t *testing.T) {
 	}
 }
 
-// TestStopArrivalsTurnsAway: a client that comes afterwards gets no answer to its SYN.
+// TestStopArrivalsTurnsAway: a client that comes afterwards gets no answer to its SYN, until resume.
 func TestStopArrivalsTurnsAway(t *testing.T) {
 	l := listen(t, false)
 	defer l.Close()
-	stopArrivals(t.Context(), []net.Listener{l}, none)
+	resume := stopArrivals(t.Context(), []net.Listener{l}, none)
 	if !turnsAway(t, l.(*net.TCPListener)) {
 		t.Error("the listener does not turn a client away")
+	}
+	resume()
+	if turnsAway(t, l.(*net.TCPListener)) {
+		t.Error("the listener turns a client away after resume")
 	}
 }
 
@@ -243,7 +247,7 @@ func TestStopArrivalsLeavesOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer unix.Close()
-	stopArrivals(t.Context(), []net.Listener{unix, newPipes()}, none)
+	stopArrivals(t.Context(), []net.Listener{unix, newPipes()}, none)()
 	c, err := net.Dial("unix", unix.Addr().String())
 	if err != nil {
 		t.Fatal(err)

@@ -10,17 +10,21 @@ import (
 
 // stopArrivals returns when unread has returned false, or at the end of ctx. Only Linux can
 // filter new connections. On other systems the kernel may reset connections in the accept
-// queue when the listener closes.
-func stopArrivals(ctx context.Context, _ []net.Listener, unread func() bool) {
+// queue when the listener closes. There is nothing to resume.
+func stopArrivals(ctx context.Context, _ []net.Listener, unread func() bool) (resume func()) {
 	ticks := time.NewTicker(5 * time.Millisecond)
 	for unread() {
 		select {
 		case <-ctx.Done():
-			return
+			return func() {}
 		case <-ticks.C:
 		}
 	}
+	return func() {}
 }
+
+// inherit does nothing: no listener is filtered.
+func inherit(net.Listener) {}
 
 // sentNothing reports false: whether anything has arrived on a connection is not known.
 func sentNothing(net.Conn) bool { return false }

@@ -46,13 +46,18 @@ type HTTPOptions struct {
 // The step first turns new connections away. It lets srv accept the connections in the accept
 // queue, because closing the listeners would reset them. It waits until the requests that these
 // connections have sent are in a handler, because srv.Shutdown would drop requests that srv has
-// not read. Only Linux can turn connections away, and only at listeners without MPTCP: make
-// them with a net.ListenConfig and SetMultipathTCP(false). Otherwise a connection that arrives
-// just before the listeners close is reset. Then the step calls srv.Shutdown, which closes the
-// listeners and idle connections and sends HTTP/2 clients a GOAWAY, and waits for all handlers.
-// These include the handlers of hijacked connections, such as WebSockets, for which
-// srv.Shutdown does not wait: make such handlers return with srv.RegisterOnShutdown. The step
-// does not wait for a connection whose handler returned after Hijack.
+// not read. Then the step calls srv.Shutdown, which closes the listeners and idle connections
+// and sends HTTP/2 clients a GOAWAY, and waits for all handlers. These include the handlers of
+// hijacked connections, such as WebSockets, for which srv.Shutdown does not wait: make such
+// handlers return with srv.RegisterOnShutdown. The step does not wait for a connection whose
+// handler returned after Hijack.
+//
+// Only Linux can turn connections away, and only at listeners without MPTCP: make them with a
+// net.ListenConfig and SetMultipathTCP(false). Otherwise a connection that arrives just before
+// the listeners close is reset. If another process has the socket too, the socket takes new
+// connections again once the step has closed the listener. At a socket of Listeners none is
+// turned away, because the service manager keeps the socket and its accept queue: srv only
+// stops accepting, and logs that as errors of Accept.
 //
 // When the time of the step is over, the step closes all connections, hijacked ones too, and
 // fails with a *CutError that names the requests it cut, with the bytes that their clients had
@@ -272,8 +277,10 @@ func (h *httpServer) end(ctx context.Context) error {
 	listeners := slices.Clone(h.listeners)
 	h.mu.Unlock()
 	began := time.Now()
-	stopArrivals(ctx, listeners, func() bool { return h.unread(began.Add(unreadTime)) })
-	err := h.srv.Shutdown(ctx) // of a listener, or of ctx
+	resume := sync.OnceFunc(stopArrivals(ctx, listeners, func() bool { return h.unread(began.Add(unreadTime)) }))
+	defer resume()                   // which also waits for the other call
+	h.srv.RegisterOnShutdown(resume) // Shutdown calls it once it has closed the listeners, and does not wait
+	err := h.srv.Shutdown(ctx)       // of a listener, or of ctx
 	select {
 	case <-h.untilIdle():
 	case <-ctx.Done():

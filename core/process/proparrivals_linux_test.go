@@ -17,7 +17,7 @@ import (
 
 // TestPropStopArrivals compares how long stopArrivals waits with a specification, in virtual time. It returns at the end of
 // its context, or when the queues are empty and nothing is unread: throughout 100 ms if a listener turns connections
-// away, else in one poll. Only an open TCP listener turns connections away. A closed listener, or one of another kind, delays nothing.
+// away, else in one poll. Only an open TCP listener turns connections away, until resume. A closed listener, or one of another kind, delays nothing.
 func TestPropStopArrivals(t *testing.T) {
 	if err := flag.Set("rapid.nofailfile", "true"); err != nil {
 		t.Fatal(err)
@@ -47,6 +47,12 @@ func TestPropStopArrivals(t *testing.T) {
 				r.Fatalf("%v does not turn connections away", l.Addr())
 			}
 		}
+		a.resume()
+		for _, l := range a.open {
+			if turnsAway(t, l) || descriptorsOf(t, l) != 1 {
+				r.Fatalf("%v turns connections away after resume, or has %d descriptors, want 1", l.Addr(), descriptorsOf(t, l))
+			}
+		}
 	})
 }
 
@@ -64,6 +70,7 @@ type arrivals struct {
 	empty     int // the first poll that finds all queues empty
 	unread    map[int]bool
 	ends      int // the context ends between this poll and the next
+	resume    func()
 	clients   []net.Conn
 }
 
@@ -129,7 +136,7 @@ func (a *arrivals) run(t *testing.T) time.Duration {
 	began := time.Now()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Duration(a.ends)*pollEvery+pollEvery/2)
 	defer cancel()
-	stopArrivals(ctx, a.listeners, func() bool { return a.unread[int(time.Since(began)/pollEvery)] })
+	a.resume = stopArrivals(ctx, a.listeners, func() bool { return a.unread[int(time.Since(began)/pollEvery)] })
 	took := time.Since(began)
 	time.Sleep(time.Hour) // until the remaining connections are accepted
 	return took

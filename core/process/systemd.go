@@ -106,10 +106,21 @@ func (s *supervisor) feed(m *monitor) (stop func()) {
 }
 
 // Listener is a listener that the service manager passed to the process. Name is its
-// FileDescriptorName= in the unit.
+// FileDescriptorName= in the unit. A program that was started without a service manager may
+// wrap a listener of its own. HTTP treats each like the net.Listener in it.
 type Listener struct {
 	Name string
 	net.Listener
+}
+
+// SyscallConn implements syscall.Conn, so that HTTP finds the socket. It returns the raw connection of
+// the net.Listener, or an error that wraps errors.ErrUnsupported if that has none.
+func (l Listener) SyscallConn() (syscall.RawConn, error) {
+	c, ok := l.Listener.(syscall.Conn)
+	if !ok {
+		return nil, fmt.Errorf("process: Listener %q: a %T has no SyscallConn: %w", l.Name, l.Listener, errors.ErrUnsupported)
+	}
+	return c.SyscallConn()
 }
 
 // firstListenFD is the first descriptor of socket activation: after standard input, output
@@ -118,7 +129,8 @@ const firstListenFD = 3
 
 // Listeners returns the listeners that a service manager has opened for the process (socket
 // activation, sd_listen_fds(3)), in the order of the unit, or none. The manager keeps the
-// sockets open while the process restarts, so no connection is refused meanwhile.
+// sockets open while the process restarts, so no connection is refused meanwhile: HTTP leaves
+// the connections that it does not accept to the next process.
 //
 // Call it once, before other goroutines read the environment: it removes LISTEN_PID,
 // LISTEN_FDS and LISTEN_FDNAMES from the environment, so that no child process claims the
@@ -168,6 +180,9 @@ func listenersFrom(getenv func(string) string, pid, first int) (all []Listener, 
 			_ = l.Close() // err says more
 		}
 		return nil, err
+	}
+	for _, l := range all {
+		inherit(l.Listener)
 	}
 	return all, nil
 }

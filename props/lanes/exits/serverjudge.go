@@ -24,8 +24,15 @@ func (r *run) closeServers() {
 		s.closed = time.Since(r.began)
 		_ = s.srv.Close()
 		e := r.want.servers[s.i]
-		if want := e.begin != never && e.filters(); s.below != nil && s.below.DropsSYN() != want {
-			r.violate("step %d: new connections are turned away: %v, want %v", s.i, !want, want)
+		if s.below == nil {
+			continue
+		}
+		now, ever := s.below.DropsSYN()
+		if want := e.begin != never && e.filters(); ever != want {
+			r.violate("step %d: new connections are turned away: %v, want %v", s.i, ever, want)
+		}
+		if now {
+			r.violate("step %d: the filter of the listener is left attached", s.i)
 		}
 	}
 }

@@ -44,8 +44,22 @@ func (k *Kernel) AttachFilter(fd int, program []unix.SockFilter) syscall.Errno {
 			k.misuse = append(k.misuse, fmt.Sprintf("a filter of a listener keeps %d bytes of a segment with the flags %#x, want all: it cuts handshakes that have begun", kept, flags))
 		}
 	}
-	s.dropsSYN = dropsSYN
+	s.dropsSYN, s.droppedSYN = dropsSYN, s.droppedSYN || dropsSYN
 	return 0
+}
+
+// DetachFilter is setsockopt(2) with SO_DETACH_FILTER, of a listener whose filter turns new connections away.
+func (k *Kernel) DetachFilter(fd int) syscall.Errno {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	s, errno := k.socketOf("setsockopt", fd)
+	if errno == 0 && !s.dropsSYN {
+		errno = syscall.ENOENT
+	}
+	if errno == 0 {
+		s.dropsSYN = false
+	}
+	return errno
 }
 
 // runFilter runs a classic BPF program on a segment with some flags, and returns how many bytes of
@@ -116,9 +130,9 @@ func (l *Listener) SetMultipath() {
 	l.s.multipath = true
 }
 
-// DropsSYN reports whether a filter turns new connections away.
-func (l *Listener) DropsSYN() bool {
+// DropsSYN reports whether a filter turns new connections away, and whether one has.
+func (l *Listener) DropsSYN() (now, ever bool) {
 	l.k.mu.Lock()
 	defer l.k.mu.Unlock()
-	return l.s.dropsSYN
+	return l.s.dropsSYN, l.s.droppedSYN
 }

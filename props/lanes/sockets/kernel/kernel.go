@@ -191,6 +191,17 @@ func (k *Kernel) create(op Op, f file) (int, syscall.Errno) {
 	return k.install(f)
 }
 
+// Duplicate is fcntl(2) with F_DUPFD.
+func (k *Kernel) Duplicate(fd int) (int, syscall.Errno) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	f, errno := k.lookup("fcntl", fd)
+	if errno != 0 {
+		return -1, errno
+	}
+	return k.install(f)
+}
+
 // Close is close(2) of the process under test.
 func (k *Kernel) Close(fd int) syscall.Errno {
 	k.mu.Lock()
@@ -200,6 +211,11 @@ func (k *Kernel) Close(fd int) syscall.Errno {
 		return errno
 	}
 	delete(k.open, fd)
+	for _, other := range k.open {
+		if other == f {
+			return 0 // the file stays open
+		}
+	}
 	b, watched := f.base(), uint32(0)
 	for len(b.watches) > 0 {
 		watched |= b.watches[0].interest

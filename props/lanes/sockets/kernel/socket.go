@@ -58,6 +58,7 @@ type socket struct {
 	queue        []*socket // established, not accepted
 	multipath    bool      // of a listener: it is a socket of MPTCP
 	dropsSYN     bool      // of a listener: a filter drops segments that begin a connection
+	droppedSYN   bool      // of a listener: dropsSYN was set once
 	received     uint64    // bytes that have arrived
 	drained      bool      // the last read has emptied the socket, and epoll has reported nothing since
 	toEAGAIN     bool      // epoll has reported an end, an error or urgent data, and no read has returned EAGAIN since

@@ -59,6 +59,8 @@ const (
 	SO_SNDBUF     = unix.SO_SNDBUF
 
 	SO_ATTACH_FILTER = unix.SO_ATTACH_FILTER
+	SO_DETACH_FILTER = unix.SO_DETACH_FILTER
+	F_DUPFD_CLOEXEC  = unix.F_DUPFD_CLOEXEC
 	TCP_INFO         = unix.TCP_INFO
 	TCP_KEEPIDLE     = unix.TCP_KEEPIDLE
 	TCP_KEEPINTVL    = unix.TCP_KEEPINTVL
@@ -184,7 +186,19 @@ func SetNonblock(fd int, on bool) error { return asError(kernel.Current().SetNon
 
 // SetsockoptInt is unix.SetsockoptInt.
 func SetsockoptInt(fd, level, option, value int) error {
+	if level == SOL_SOCKET && option == SO_DETACH_FILTER {
+		return asError(kernel.Current().DetachFilter(fd))
+	}
 	return asError(kernel.Current().SetOption(fd, level, option, value))
+}
+
+// FcntlInt is unix.FcntlInt of F_DUPFD_CLOEXEC.
+func FcntlInt(fd uintptr, command, _ int) (int, error) {
+	if command != F_DUPFD_CLOEXEC {
+		panic("kernel: a command of fcntl that the model does not have")
+	}
+	another, errno := kernel.Current().Duplicate(int(fd))
+	return another, asError(errno)
 }
 
 // SetsockoptLinger is unix.SetsockoptLinger with a time of 0.
