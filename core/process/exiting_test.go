@@ -3,9 +3,11 @@ package process
 import (
 	"context"
 	"errors"
+	"runtime"
 	"testing"
 	"testing/synctest"
 	"time"
+	"weak"
 
 	"eventide/core/internal/coretest"
 )
@@ -39,6 +41,24 @@ func TestExitingEndsBeforeTheContextOfStart(t *testing.T) {
 		coretest.Want(t, "code", report.Code, 0)
 		coretest.Want(t, "time between the two", ended.Sub(stopped), 3*time.Second)
 	})
+}
+
+// TestExitingForgetsAContextThatHasEnded: a consumer may call Exiting for each message.
+func TestExitingForgetsAContextThatHasEnded(t *testing.T) {
+	type key struct{}
+	report := runWith(t.Context(), Plan{Start: func(ctx context.Context) error {
+		message := func() weak.Pointer[[1024]byte] {
+			value := new([1024]byte)
+			ctx, end := context.WithCancel(context.WithValue(ctx, key{}, value))
+			defer end()
+			_, err := Exiting(ctx)
+			coretest.Must(t, err)
+			return weak.Make(value)
+		}()
+		coretest.Until(t, "the context of the message to be collected", func() bool { runtime.GC(); return message.Value() == nil })
+		return nil
+	}}, noSignals)
+	coretest.Want(t, "code", report.Code, CodeClean)
 }
 
 func TestExitingWantsTheContextOfStart(t *testing.T) {
