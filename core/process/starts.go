@@ -126,7 +126,9 @@ func (s *starts) end(p *startedPart, err error) {
 	}
 }
 
-// wait returns when end has handled the end of every part. Its error joins all failures.
+// wait returns when end has handled the end of every part. Its error is the *PartError of the
+// only failure, or joins all failures. If the exit has not begun by then, there is one at most:
+// end begins the exit for each failure but that of the last part.
 func (s *starts) wait(context.Context) error {
 	s.ended.Wait()
 	var errs []error
@@ -134,6 +136,9 @@ func (s *starts) wait(context.Context) error {
 		if p.attempt.err != nil {
 			errs = append(errs, &PartError{Part: p.name, Err: p.attempt.err})
 		}
+	}
+	if len(errs) == 1 {
+		return errs[0]
 	}
 	return errors.Join(errs...)
 }

@@ -113,6 +113,21 @@ func TestStartsFirstFailureBeginsTheExit(t *testing.T) {
 	}
 }
 
+// The cause is a PartError also if no other part runs any more.
+func TestStartsCauseOfTheLastPart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lost := errors.New("broker is gone")
+		tr := launch(t, t.Context(), Plan{Starts: []Part{
+			{Name: "cache", Start: func(context.Context) error { return nil }},
+			{Name: "queue", Start: func(context.Context) error { time.Sleep(time.Second); return lost }},
+		}})
+		tr.wantCode(CodeFailed)
+		if part, is := tr.report.Cause.(*PartError); !is || part.Part != "queue" || part.Err != lost {
+			t.Errorf("the cause is a %T: %v, want the PartError of queue", tr.report.Cause, tr.report.Cause)
+		}
+	})
+}
+
 // A part that fails before the last one is ready: the program is never ready.
 func TestStartsThatFailAreNeverReady(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
