@@ -34,25 +34,32 @@ func shutDown(ex Executor, quiet, timeout time.Duration, passed func(*core.Termi
 // because the accepted tasks may still take long.
 func (x *exit) timeoutPassed(step string) func(*core.Termination) {
 	return func(term *core.Termination) {
-		select {
-		case <-term.Done():
+		if hasEnded(term) {
 			return
-		default:
 		}
 		x.log.log(slog.LevelWarn, "timeout passed: admission is closed, and accepted tasks continue", "step", step, "pending", pending(term.Report()))
+	}
+}
+
+func hasEnded(term *core.Termination) bool {
+	select {
+	case <-term.Done():
+		return true
+	default:
+		return false
 	}
 }
 
 // pending returns how many accepted tasks have not ended.
 func pending(r core.Report) int64 { return r.Accepted - r.Ran - r.Cancelled }
 
-// closeExecutors closes each executor that has not terminated: a task accepted from now on
-// would be lost, and no report would count it. closeExecutors does not wait for
-// terminations. It waits at most heedTime for calls of Shutdown to return.
+// closeExecutors closes each executor that has not terminated, also one whose step has failed: a
+// task accepted from now on would be lost, and no report would count it. closeExecutors does
+// not wait for terminations. It waits at most heedTime for calls of Shutdown to return.
 func (x *exit) closeExecutors() {
 	var calls []*attempt
 	for i, s := range x.plan.Steps {
-		if a := x.steps[i]; s.Executor == nil || a != nil && a.isOver() {
+		if s.Executor == nil || hasEnded(x.terms[i]) {
 			continue
 		}
 		calls = append(calls, begin(context.Background(), time.Now(), func(context.Context) error {

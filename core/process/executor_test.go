@@ -290,6 +290,26 @@ func TestExecutorThatRefusesIsReported(t *testing.T) {
 	})
 }
 
+// explosive is an executor that is not ours and panics.
+type explosive struct{ *core.Executor }
+
+func (explosive) ShutdownGracefully(time.Duration, time.Duration) (*core.Termination, error) {
+	panic("no shutdown")
+}
+
+// An executor whose step has failed accepts no more tasks when Run has returned.
+func TestG5ExecutorThatRefusesIsClosed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		refuses, panics := coretest.NewExecutor(t), coretest.NewExecutor(t)
+		tr := launch(t, t.Context(), Plan{Steps: []Step{{Name: "refuses", Executor: refusing{refuses}}, {Name: "panics", Executor: explosive{panics}}}})
+		tr.signals <- os.Interrupt
+		tr.wantCode(CodeFailed)
+		for _, ex := range []*core.Executor{refuses, panics} {
+			coretest.WantErr(t, "G5: Execute after the exit", ex.Execute(func() {}), core.ErrShutdown)
+		}
+	})
+}
+
 // stubborn does not return from Shutdown.
 type stubborn struct {
 	*core.Executor

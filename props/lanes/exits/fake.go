@@ -150,11 +150,15 @@ func (r *run) judgeOwn(i int, got process.StepReport, w *row) {
 	if len(o.calls) != len(calls) || len(calls) > 0 && o.calls[0] != calls[0] {
 		r.violate("step %d: the calls of ShutdownGracefully are %v, want %v", i, o.calls, calls)
 	}
+	ended := w != nil && w.end < shut
+	if ended && o.s.Figures.Refuses { // the step has ended, and the executor has not
+		ended, shut = false, x.now
+	}
 	switch {
 	case w != nil && (w.undecided || w.end == w.cut || w.end == x.now || w.cut == x.now):
-	case w != nil && w.end < shut && len(o.shuts) > 0:
+	case ended && len(o.shuts) > 0:
 		r.violate("step %d: it has ended at %v, and Shutdown was called at %v", i, w.end, o.shuts)
-	case (w == nil || w.end >= shut) && (len(o.shuts) == 0 || o.shuts[0] != shut):
+	case !ended && (len(o.shuts) == 0 || o.shuts[0] != shut):
 		r.violate("step %d: Shutdown was called at %v, want %v", i, o.shuts, shut)
 	}
 	if want := o.s.Figures.report(); got.Work != want {
