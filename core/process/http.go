@@ -41,8 +41,10 @@ type HTTPOptions struct {
 //		Steps:    []process.Step{process.HTTP(srv, process.HTTPOptions{})},
 //	})
 //
-// From the begin of the exit each HTTP/1 response asks its client to close the connection, so
-// that clients find another instance while PreDrain passes and srv still accepts connections.
+// Each response to an HTTP/1 request that begins after the exit has begun asks its client to
+// close the connection, so that clients find another instance while PreDrain passes and srv still
+// accepts connections. A request whose handler began before the exit keeps its connection until
+// the step calls srv.Shutdown.
 // The step first turns new connections away. It lets srv accept the connections in the accept
 // queue, because closing the listeners would reset them. It waits until the requests that these
 // connections have sent are in a handler, because srv.Shutdown would drop requests that srv has
