@@ -86,22 +86,21 @@ func settle(ctx context.Context, polls int, busy func() bool) {
 	}
 }
 
-// sentNothing reports whether no byte has arrived on c. It returns false if the kernel
-// does not say.
-func sentNothing(c net.Conn) bool {
+// received returns how many bytes have arrived on c: -1 if the kernel does not say.
+func received(c net.Conn) int64 {
 	raw, ok := rawOf(belowTLS(c))
 	if !ok {
-		return false
+		return -1
 	}
-	nothing := false
-	_ = control(raw, func(fd int) error { // an error leaves it false
+	bytes := int64(-1)
+	_ = control(raw, func(fd int) error { // an error leaves it at -1
 		info, err := unix.GetsockoptTCPInfo(fd, unix.IPPROTO_TCP, unix.TCP_INFO)
 		if err == nil {
-			nothing = info.Bytes_received == 0
+			bytes = int64(info.Bytes_received)
 		}
 		return err
 	})
-	return nothing
+	return bytes
 }
 
 // writtenTo returns how many of the bytes written to c its peer has acknowledged, and how many

@@ -177,10 +177,12 @@ func TestHTTPDoesNotWaitForASilentConnection(t *testing.T) {
 	if later := time.Now().Add(time.Hour); h.unread(later) {
 		t.Error("a connection that has sent nothing has an unread request")
 	}
+	coretest.Want(t, "only silent before the byte", h.onlySilent(), true)
 	fmt.Fprint(silent, "G")
 	for later := time.Now().Add(time.Hour); !h.unread(later); { // polls: the byte arrives on the kernel's time
 		runtime.Gosched()
 	}
+	coretest.Want(t, "only silent after a part of a request", h.onlySilent(), false)
 	h.moved(c, http.StateClosed)
 	if h.unread(time.Now().Add(time.Hour)) {
 		t.Error("a closed connection has an unread request")

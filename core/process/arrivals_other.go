@@ -26,8 +26,8 @@ func stopArrivals(ctx context.Context, _ []net.Listener, unread func() bool) (re
 // inherit does nothing: no listener is filtered.
 func inherit(net.Listener) {}
 
-// sentNothing reports false: whether anything has arrived on a connection is not known.
-func sentNothing(net.Conn) bool { return false }
+// received returns -1: how much has arrived on a connection is not known.
+func received(net.Conn) int64 { return -1 }
 
 // writtenTo returns -1, -1: how much of a connection its peer has acknowledged is not known.
 func writtenTo(net.Conn) (acked, unacked int64) { return -1, -1 }

@@ -63,7 +63,11 @@ type HTTPOptions struct {
 //
 // When the time of the step is over, the step closes all connections, hijacked ones too, and
 // fails with a *CutError that names the requests it cut, with the bytes that their clients had
-// received. It cuts no request earlier.
+// received. It cuts no request earlier. Connections that have sent nothing, such as those of a
+// health check or a preconnect, do not make the step fail: if only such connections are left 100
+// ms before the end, or after half of a shorter time, the step closes them and returns nil. A
+// connection of which it does not know what has arrived counts as one of these until its first
+// request: one with TLS, one that is no TCP socket, and on systems other than Linux any.
 //
 // The tempting wrong versions: srv.Close cuts every request. A main that returns when
 // ListenAndServe returns cuts them too, because srv.Shutdown makes ListenAndServe return at
@@ -72,7 +76,7 @@ func HTTP(srv *http.Server, opts HTTPOptions) Step {
 	if srv == nil {
 		return Step{Name: cmp.Or(opts.Name, "http"), mistake: "HTTP: srv is nil, want a server"}
 	}
-	h := &httpServer{srv: srv, next: srv.Handler, listeners: slices.Clone(opts.Listeners), fresh: map[net.Conn]time.Time{}, inFlight: map[*request]struct{}{}, hijacked: map[net.Conn]bool{}}
+	h := &httpServer{srv: srv, next: srv.Handler, listeners: slices.Clone(opts.Listeners), fresh: map[net.Conn]time.Time{}, active: map[net.Conn]bool{}, inFlight: map[*request]struct{}{}, hijacked: map[net.Conn]bool{}}
 	if h.next == nil {
 		h.next = http.DefaultServeMux
 	}
@@ -159,6 +163,8 @@ type httpServer struct {
 	listeners []net.Listener
 	leaving   bool                   // the exit has begun
 	fresh     map[net.Conn]time.Time // connections without a request in a handler so far, and when they were accepted
+	active    map[net.Conn]bool      // connections whose request is read or answered
+	unknown   int                    // open connections that cannot be keys
 	inFlight  map[*request]struct{}  // handlers that run
 	hijacked  map[net.Conn]bool      // connections of inFlight that were hijacked
 	idle      chan struct{}          // closed when no handler runs; nil if the step does not wait
@@ -206,14 +212,25 @@ func (h *httpServer) watchConns() {
 // moved records the new state of a connection. StateActive leaves a connection in fresh:
 // srv may not have called the handler yet.
 func (h *httpServer) moved(c net.Conn, s http.ConnState) {
-	if !reflect.ValueOf(c).Comparable() {
-		return
-	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if !reflect.ValueOf(c).Comparable() {
+		switch s {
+		case http.StateNew:
+			h.unknown++
+		case http.StateHijacked, http.StateClosed:
+			h.unknown--
+		}
+		return
+	}
+	if s != http.StateActive {
+		delete(h.active, c)
+	}
 	switch s {
 	case http.StateNew:
 		h.fresh[c] = time.Now()
+	case http.StateActive:
+		h.active[c] = true
 	case http.StateHijacked:
 		h.hijacked[c] = true
 		delete(h.fresh, c)
@@ -232,7 +249,7 @@ func (h *httpServer) unread(before time.Time) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for c, at := range h.fresh {
-		if at.Before(before) && time.Since(at) < unreadTime && !sentNothing(c) {
+		if at.Before(before) && time.Since(at) < unreadTime && received(c) != 0 {
 			return true
 		}
 	}
@@ -279,10 +296,14 @@ func (h *httpServer) end(ctx context.Context) error {
 	listeners := slices.Clone(h.listeners)
 	h.mu.Unlock()
 	began := time.Now()
-	resume := sync.OnceFunc(stopArrivals(ctx, listeners, func() bool { return h.unread(began.Add(unreadTime)) }))
+	near, release := nearEnd(ctx)
+	defer release()
+	resume := sync.OnceFunc(stopArrivals(ctx, listeners, func() bool {
+		return h.unread(began.Add(unreadTime)) && !(near.Err() != nil && h.onlySilent())
+	}))
 	defer resume()                   // which also waits for the other call
 	h.srv.RegisterOnShutdown(resume) // Shutdown calls it once it has closed the listeners, and does not wait
-	err := h.srv.Shutdown(ctx)       // of a listener, or of ctx
+	err := h.shutDown(ctx, near)     // of a listener, or of ctx
 	select {
 	case <-h.untilIdle():
 	case <-ctx.Done():

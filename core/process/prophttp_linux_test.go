@@ -22,7 +22,8 @@ import (
 
 // TestPropConnectionsOfAServer compares the step of a server with a specification, in virtual time and to the nanosecond: it
 // waits for each connection whose first request may be unread, for 5 s after its accept, and then for all handlers. A
-// connection has no unread request once a handler has begun, and once it is idle, closed or hijacked. The step ends with its
+// connection has no unread request once a handler has begun, and once it is idle, closed or hijacked. Near the end of its time the
+// step waits for such connections only while a handler runs, a request is read or answered, or an open connection cannot be a key. The step ends with its
 // context at the latest, and then closes the hijacked connections with a handler, and names exactly the requests that it
 // cut. Each response of HTTP/1 asks to close the connection from the begin of the exit on. The hooks of the server are called too.
 // A handler is called for a request that begins after the step as well.
@@ -136,6 +137,8 @@ type serverSpec struct {
 	hooks    coretest.Journal // the states that the hook of the user has got
 	leaving  bool
 	fresh    map[int]time.Time
+	active   map[int]bool // a request is read or answered
+	keyless  int          // open connections that cannot be keys
 	hijacked map[int]bool
 	requests []servedRequest
 	wrong    []string
@@ -145,7 +148,7 @@ type serverSpec struct {
 type hookKey struct{}
 
 func newServerSpec(t *testing.T) *serverSpec {
-	s := &serverSpec{t: t, over: make(chan struct{}), fresh: map[int]time.Time{}, hijacked: map[int]bool{}}
+	s := &serverSpec{t: t, over: make(chan struct{}), fresh: map[int]time.Time{}, active: map[int]bool{}, hijacked: map[int]bool{}}
 	for i := range s.conns {
 		s.below[i] = &serverConn{}
 		s.conns[i] = s.below[i]
@@ -207,8 +210,10 @@ func (s *serverSpec) call(c serverCall) {
 // moved applies a state to the specification.
 func (s *serverSpec) moved(c serverCall) {
 	if c.conn == 3 {
+		s.keyless += map[string]int{"new": 1, "hijacked": -1, "closed": -1}[c.what]
 		return
 	}
+	s.active[c.conn] = c.what == "active"
 	switch c.what {
 	case "new":
 		s.fresh[c.conn] = time.Now()
@@ -264,7 +269,8 @@ func (s *serverSpec) end(timeout time.Duration, late []lateConn) {
 	ctx, cancel := context.WithTimeoutCause(s.t.Context(), timeout, cause)
 	defer cancel()
 	took := time.Duration(0)
-	for s.isUnread(began, took, late) {
+	near := timeout - min(heedTime, timeout/2)
+	for s.isUnread(began, took, late) && (took < near || s.waits(began.Add(took))) {
 		took += pollEvery
 	}
 	for _, r := range s.requests {
@@ -302,6 +308,16 @@ func (s *serverSpec) isUnread(began time.Time, now time.Duration, late []lateCon
 		}
 	}
 	return false
+}
+
+// waits reports whether the step has at a time more to wait for than connections that may have sent nothing.
+func (s *serverSpec) waits(at time.Time) bool {
+	for _, r := range s.requests {
+		if r.ends.After(at) {
+			return true
+		}
+	}
+	return s.keyless > 0 || s.active[0] || s.active[1] || s.active[2]
 }
 
 // judge compares the error of the step, and the connections that it has closed, with the specification.

@@ -250,6 +250,9 @@ func (s *server) settled(ctx context.Context, err error) error {
 			s.r.violate("step %d: HTTP ends at %v, want %v to %v", s.i, at, e.earliest, latest)
 		}
 		tail = e.latest - at
+		if err == nil && at >= e.near && s.spec.CloseFails { // it has given up Shutdown, which would have returned the error
+			err = errClose
+		}
 	}
 	left := time.NewTimer(tail)
 	defer left.Stop()

@@ -25,6 +25,7 @@ type serving struct {
 	i                int
 	s                *Server
 	begin, cut       time.Duration // of the step; never: it is not begun
+	near             time.Duration // from when on the step does not wait for silent connections
 	shutdown         time.Duration // the call of Shutdown
 	earliest, latest time.Duration // the end of the step, if nothing cuts it
 	looks            bool          // they differ
@@ -50,7 +51,8 @@ func (x *exit) httpStep(i int, limit time.Duration) *row {
 	failure := ""
 	r := x.perform(limit, "", func(begin, context time.Duration) time.Duration {
 		var end time.Duration
-		e.cut = context
+		over := min(sum(begin, limit), x.deadline)
+		e.cut, e.near = context, min(over-min(heedTime, (over-begin)/2), x.forced)
 		end, failure = e.ends()
 		return end
 	})
@@ -158,6 +160,27 @@ func (e *serving) unread(at time.Duration) bool {
 	return false
 }
 
+// silent reports whether, at a time, no handler runs, and the step does not know that a connection has
+// sent a part of a request.
+func (e *serving) silent(at time.Duration) bool {
+	all := e.handlings()
+	for _, h := range all {
+		if h.begin <= at && at < h.end {
+			return false
+		}
+	}
+	known := e.s.Listener != "pipes" && e.s.Conns == "socket"
+	for n := range e.s.Clients {
+		accepted := e.accepted(n)
+		first, read := e.arrives(n)
+		handled := slices.ContainsFunc(all, func(h handling) bool { return h.client == n && h.begin <= at })
+		if !handled && accepted <= at && at < max(accepted, read) && (e.s.Conns == "uncomparable" || known && first <= at) {
+			return false
+		}
+	}
+	return true
+}
+
 // waiting reports whether the accept queue is not empty at a time.
 func (e *serving) waiting(at time.Duration) bool {
 	for n := range e.s.Clients {
@@ -176,7 +199,7 @@ func (e *serving) ends() (time.Duration, string) {
 	}
 	at := e.begin
 	for quiet := 0; at < e.cut; at, quiet = at+pollTime, quiet+1 {
-		if e.waiting(at) || e.unread(at) {
+		if e.waiting(at) || e.unread(at) && !(at >= e.near && e.silent(at)) {
 			quiet = -1
 		}
 		if quiet == polls {
@@ -198,12 +221,18 @@ func (e *serving) ends() (time.Duration, string) {
 	if e.s.CloseFails {
 		inTime = "close"
 	}
+	if givesUp := max(e.near, e.shutdown); e.earliest > givesUp && givesUp < e.cut && e.silent(givesUp) {
+		e.closed = givesUp
+		return givesUp + tailTime, ""
+	}
 	switch {
 	case e.earliest >= e.cut:
 		e.closed = e.cut
 		switch cut := e.running(); {
 		case cut != "":
 			return e.cut, cut
+		case idle > e.cut && e.silent(e.cut):
+			return e.cut, ""
 		case idle > e.cut:
 			return e.cut, "late"
 		}
