@@ -48,7 +48,7 @@ func stopArrivals(ctx context.Context, listeners []net.Listener, unread func() b
 	var filtered []int
 	polls := 0
 	for _, l := range listeners {
-		if isInherited(l) {
+		if is, _ := isInherited(l); is {
 			if stopAccepting(l) == nil {
 				polls = settlePolls
 			}

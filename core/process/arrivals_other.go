@@ -31,3 +31,6 @@ func received(net.Conn) int64 { return -1 }
 
 // writtenTo returns -1, -1: how much of a connection its peer has acknowledged is not known.
 func writtenTo(net.Conn) (acked, unacked int64) { return -1, -1 }
+
+// untilClosed returns false: Accept is never stopped.
+func untilClosed(net.Listener) bool { return false }

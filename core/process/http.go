@@ -59,7 +59,7 @@ type HTTPOptions struct {
 // the listeners close is reset. If another process has the socket too, the socket takes new
 // connections again once the step has closed the listener. At a socket of Listeners none is
 // turned away, because the service manager keeps the socket and its accept queue: srv only
-// stops accepting, and logs that as errors of Accept.
+// stops accepting. If srv serves the net.Listener in a Listener, it logs that as errors of Accept.
 //
 // When the time of the step is over, the step closes all connections, hijacked ones too, and
 // fails with a *CutError that names the requests it cut, with the bytes that their clients had

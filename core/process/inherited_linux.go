@@ -8,10 +8,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// inherited are the sockets that Listeners has returned.
+// inherited are the sockets that Listeners has returned, and whether stopAccepting was called.
 var inherited struct {
 	sync.Mutex
-	sockets map[socketID]bool
+	stopped map[socketID]bool
 }
 
 // socketID is the same for all descriptors of a socket.
@@ -25,22 +25,27 @@ func inherit(l net.Listener) {
 	}
 	inherited.Lock()
 	defer inherited.Unlock()
-	if inherited.sockets == nil {
-		inherited.sockets = map[socketID]bool{}
+	if inherited.stopped == nil {
+		inherited.stopped = map[socketID]bool{}
 	}
-	inherited.sockets[id] = true
+	inherited.stopped[id] = false
 }
 
-// isInherited reports whether the socket of l came from a service manager. It looks at the
-// socket, because a program may serve another listener that has it.
-func isInherited(l net.Listener) bool {
+// isInherited reports whether the socket of l came from a service manager, and whether
+// stopAccepting was called. It looks at the socket, because a program may serve another listener
+// that has it.
+func isInherited(l net.Listener) (is, stopped bool) {
 	inherited.Lock()
 	defer inherited.Unlock()
-	if len(inherited.sockets) == 0 {
-		return false
+	if len(inherited.stopped) == 0 {
+		return false, false
 	}
 	id, ok := identify(l)
-	return ok && inherited.sockets[id]
+	if !ok {
+		return false, false
+	}
+	stopped, is = inherited.stopped[id]
+	return is, stopped
 }
 
 // identify returns the identity of the socket of l. It returns false if l does not expose an open
@@ -57,9 +62,14 @@ func identify(l net.Listener) (id socketID, ok bool) {
 	return socketID{uint64(about.Dev), about.Ino}, true
 }
 
-// stopAccepting makes each call of Accept fail from now on. A server of package net/http then
-// tries again later, and logs that.
+// stopAccepting makes each call of Accept fail from now on, and that of a Listener wait for the
+// close. After a failure a server of package net/http tries again later, and logs that.
 func stopAccepting(l net.Listener) error {
+	if id, ok := identify(l); ok {
+		inherited.Lock()
+		inherited.stopped[id] = true
+		inherited.Unlock()
+	}
 	if given, ok := l.(Listener); ok {
 		l = given.Listener
 	}
@@ -68,4 +78,17 @@ func stopAccepting(l net.Listener) error {
 		return unix.EOPNOTSUPP
 	}
 	return d.SetDeadline(time.Unix(1, 0))
+}
+
+// untilClosed returns true when l is closed, or false at once if stopAccepting was not called for l.
+func untilClosed(l net.Listener) bool {
+	if _, stopped := isInherited(l); !stopped {
+		return false
+	}
+	ticks := time.NewTicker(settleTime / settlePolls)
+	for ; ; <-ticks.C {
+		if _, open := identify(l); !open {
+			return true
+		}
+	}
 }

@@ -68,7 +68,8 @@ func TestHTTPGivesTheSocketBack(t *testing.T) {
 			defer owner.Close()
 			served := listener(owner)
 			began, gate := make(chan struct{}), make(chan struct{})
-			srv := &http.Server{ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
+			var log coretest.Log
+			srv := &http.Server{ErrorLog: slog.NewLogLogger(slog.NewTextHandler(&log, nil), slog.LevelError),
 				Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) { close(began); <-gate })}
 			serves, end := context.WithCancel(t.Context())
 			code := make(chan int, 1)
@@ -92,6 +93,9 @@ func TestHTTPGivesTheSocketBack(t *testing.T) {
 			coretest.Want(t, "exit code", <-code, CodeClean)
 			if turnsAway(t, owner) {
 				t.Error("the socket turns a client away after the exit")
+			}
+			if name == "from Listeners" {
+				coretest.Want(t, "what the server has logged", log.String(), "")
 			}
 		})
 	}
@@ -118,15 +122,18 @@ func TestListenersAreNotTurnedAway(t *testing.T) {
 	owner := listen(t, false).(*net.TCPListener)
 	defer owner.Close()
 	l := given(t, owner)
-	defer l.Close()
 	resume := stopArrivals(t.Context(), []net.Listener{l}, none)
 	defer resume()
 	if turnsAway(t, owner) {
 		t.Fatal("a socket of the service manager turns a client away")
 	}
-	if _, err := l.Accept(); !isTimeout(err) {
+	if _, err := l.Listener.Accept(); !isTimeout(err) {
 		t.Fatalf("Accept returned %v, want a timeout: the process accepts nothing more", err)
 	}
+	accepted := make(chan error)
+	go func() { _, err := l.Accept(); accepted <- err }()
+	coretest.Must(t, l.Close())
+	coretest.WantErr(t, "Accept of the Listener", <-accepted, net.ErrClosed)
 	coretest.Must(t, owner.SetDeadline(time.Now().Add(time.Minute))) // a guard
 	server, err := owner.Accept()
 	coretest.Must(t, err)

@@ -105,24 +105,6 @@ func (s *supervisor) feed(m *monitor) (stop func()) {
 	return func() { close(quit); <-over }
 }
 
-// Listener is a listener that the service manager passed to the process. Name is its
-// FileDescriptorName= in the unit. A program that was started without a service manager may
-// wrap a listener of its own. HTTP treats each like the net.Listener in it.
-type Listener struct {
-	Name string
-	net.Listener
-}
-
-// SyscallConn implements syscall.Conn, so that HTTP finds the socket. It returns the raw connection of
-// the net.Listener, or an error that wraps errors.ErrUnsupported if that has none.
-func (l Listener) SyscallConn() (syscall.RawConn, error) {
-	c, ok := l.Listener.(syscall.Conn)
-	if !ok {
-		return nil, fmt.Errorf("process: Listener %q: a %T has no SyscallConn: %w", l.Name, l.Listener, errors.ErrUnsupported)
-	}
-	return c.SyscallConn()
-}
-
 // firstListenFD is the first descriptor of socket activation: after standard input, output
 // and error.
 const firstListenFD = 3
