@@ -21,6 +21,8 @@ var other = map[string]string{
 	"core/blocking/lifecycle.go":                    "names of errors, and no call",
 	"core/blocking/poller.go":                       "names of errors, and no call",
 	"core/blocking/serve.go":                        "names of errors, and no call",
+	"core/process/inherited_linux.go":               "fstat of sockets from Listeners, of which no program has one",
+	"core/process/listener.go":                      "types of raw connections, and no call",
 	"core/process/signals_windows.go":               "another system",
 	"core/tcp/accept.go":                            "names of errors, and no call",
 	"core/tcp/faults.go":                            "names of errors, and no call",
