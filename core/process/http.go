@@ -299,7 +299,7 @@ func (h *httpServer) end(ctx context.Context) error {
 	near, release := nearEnd(ctx)
 	defer release()
 	resume := sync.OnceFunc(stopArrivals(ctx, listeners, func() bool {
-		return h.unread(began.Add(unreadTime)) && !(near.Err() != nil && h.onlySilent())
+		return h.unread(began.Add(unreadTime)) && !(isOver(near) && h.onlySilent())
 	}))
 	defer resume()                   // which also waits for the other call
 	h.srv.RegisterOnShutdown(resume) // Shutdown calls it once it has closed the listeners, and does not wait

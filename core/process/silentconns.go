@@ -16,6 +16,13 @@ func nearEnd(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithDeadline(ctx, deadline.Add(-heedTimeWithin(ctx)))
 }
 
+// isOver reports whether ctx has ended. It compares the deadline with the clock, because the timer
+// of the context may be late.
+func isOver(ctx context.Context) bool {
+	deadline, ok := ctx.Deadline()
+	return ok && !time.Now().Before(deadline) || ctx.Err() != nil
+}
+
 // shutDown calls srv.Shutdown. If only connections that have sent nothing are left at the end of
 // near, it gives up and returns nil: no request was cut. For five seconds srv.Shutdown waits for
 // the request of such a connection, though srv would not answer it.

@@ -27,12 +27,8 @@ func (r *run) closeServers() {
 		if s.below == nil {
 			continue
 		}
-		now, ever := s.below.DropsSYN()
-		if want := e.begin != never && e.filters(); ever != want {
-			r.violate("step %d: new connections are turned away: %v, want %v", s.i, ever, want)
-		}
-		if now {
-			r.violate("step %d: the filter of the listener is left attached", s.i)
+		if _, ever := s.below.DropsSYN(); ever != (e.begin != never && e.filters()) {
+			r.violate("step %d: new connections are turned away: %v, want %v", s.i, ever, !ever)
 		}
 	}
 }
@@ -47,6 +43,12 @@ func (r *run) judgeServers() {
 	}
 	for _, s := range r.servers {
 		s.judge()
+		if s.below == nil {
+			continue
+		}
+		if now, _ := s.below.DropsSYN(); now {
+			r.violate("step %d: the filter of the listener is left attached", s.i)
+		}
 	}
 	for fd, kind := range r.k.Open() {
 		r.violate("G24: descriptor %d (%s) is open after the end", fd, kind)
