@@ -30,15 +30,16 @@ func (h *httpServer) shutDown(ctx, near context.Context) error {
 	ctx, giveUp := context.WithCancel(ctx)
 	defer giveUp()
 	call := begin(ctx, time.Now(), h.srv.Shutdown)
+	silent := false
 	select {
 	case <-call.over:
 	case <-near.Done():
-		if h.onlySilent() {
+		if silent = h.onlySilent(); silent {
 			giveUp()
 		}
 		<-call.over
 	}
-	if ctx.Err() != nil && call.err == ctx.Err() && h.onlySilent() {
+	if ctx.Err() != nil && call.err == ctx.Err() && (silent || h.onlySilent()) {
 		return nil
 	}
 	return call.err

@@ -223,7 +223,7 @@ func (e *serving) ends() (time.Duration, string) {
 	}
 	if givesUp := max(e.near, e.shutdown); e.earliest > givesUp && givesUp < e.cut && e.silent(givesUp) {
 		e.closed = givesUp
-		return givesUp + tailTime, ""
+		return min(givesUp+tailTime, e.cut), ""
 	}
 	switch {
 	case e.earliest >= e.cut:
