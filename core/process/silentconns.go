@@ -46,15 +46,16 @@ func (h *httpServer) shutDown(ctx, near context.Context) error {
 }
 
 // onlySilent reports whether no handler runs, and no open connection is known to have sent anything
-// that has no answer. Whether a connection with TLS has sent part of a request is not known.
+// that has no answer. Whether a connection with TLS has sent part of a request is not known. After
+// unreadTime srv.Shutdown does not wait for the rest of a request.
 func (h *httpServer) onlySilent() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if len(h.inFlight) > 0 || len(h.active) > 0 || h.unknown > 0 {
 		return false
 	}
-	for c := range h.fresh {
-		if belowTLS(c) == c && received(c) > 0 {
+	for c, at := range h.fresh {
+		if time.Since(at) < unreadTime && belowTLS(c) == c && received(c) > 0 {
 			return false
 		}
 	}

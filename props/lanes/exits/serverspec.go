@@ -174,7 +174,7 @@ func (e *serving) silent(at time.Duration) bool {
 		accepted := e.accepted(n)
 		first, read := e.arrives(n)
 		handled := slices.ContainsFunc(all, func(h handling) bool { return h.client == n && h.begin <= at })
-		if !handled && accepted <= at && at < max(accepted, read) && (e.s.Conns == "uncomparable" || known && first <= at) {
+		if !handled && accepted <= at && at < max(accepted, read) && (e.s.Conns == "uncomparable" || known && first <= at && at < accepted+unreadTime) {
 			return false
 		}
 	}
