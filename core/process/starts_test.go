@@ -119,7 +119,7 @@ func TestStartsCauseOfTheLastPart(t *testing.T) {
 		lost := errors.New("broker is gone")
 		tr := launch(t, t.Context(), Plan{Starts: []Part{
 			{Name: "cache", Start: func(context.Context) error { return nil }},
-			{Name: "queue", Start: func(context.Context) error { time.Sleep(time.Second); return lost }},
+			{Name: "queue", Start: func(context.Context) error { coretest.Pass(time.Second); return lost }},
 		}})
 		tr.wantCode(CodeFailed)
 		if part, is := tr.report.Cause.(*PartError); !is || part.Part != "queue" || part.Err != lost {
