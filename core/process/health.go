@@ -66,9 +66,10 @@ func (h *Health) Readiness() http.Handler {
 //
 // On a core.Executor or core.EventLoop the running task counts as a waiting one, because
 // timers, hooks and readiness wait behind it: a task that takes longer than StuckAfter is
-// stuck. Another body, such as a timer, is stuck only while a task waits. In a core.Pool
-// tasks wait if more are pending than bodies run, so long tasks alone do not make a pool
-// stuck. The functions of a tracked.Group do not wait in a queue: such a group is never
+// stuck. Another body, such as a timer, is stuck only while a task waits. A loop that sleeps is
+// not stuck: the tasks that wait are lazy ones (ExecuteLazy). In a core.Pool tasks wait if
+// more are pending than bodies run and no worker sleeps, so long tasks alone do not make a
+// pool stuck. The functions of a tracked.Group do not wait in a queue: such a group is never
 // stuck. Of another Executor each accepted task that has not ended counts as waiting. The
 // members of a group that has All are checked one by one.
 func (h *Health) Liveness() http.Handler {

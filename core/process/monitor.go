@@ -17,7 +17,7 @@ type monitor struct {
 	steps []Step // set once
 
 	mu   sync.Mutex
-	last map[string]progress // by the name of the executor
+	last map[*core.Termination]progress // of the last look; an executor has one Termination for life
 }
 
 // progress is what an executor had run, and the time since which that has not changed while
@@ -31,7 +31,7 @@ type progress struct {
 type bodies struct{ tasks, cancelled, timers, hooks int64 }
 
 func newMonitor(steps []Step) *monitor {
-	return &monitor{steps: steps, last: map[string]progress{}}
+	return &monitor{steps: steps}
 }
 
 // stuck names the executors that had waiting tasks and ran no body for limit. A nil monitor
@@ -42,6 +42,7 @@ func (m *monitor) stuck(now time.Time, limit time.Duration) (names []string) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	seen := map[*core.Termination]progress{} // a group such as blocking.Group loses members and makes others
 	for _, s := range m.steps {
 		if s.Executor == nil {
 			continue
@@ -51,24 +52,40 @@ func (m *monitor) stuck(now time.Time, limit time.Duration) (names []string) {
 			if _, group := s.Executor.(groupOf); group {
 				name = fmt.Sprintf("%s[%d]", s.Name, i)
 			}
-			if m.observe(name, member, now) >= limit {
+			p := m.observe(member, now)
+			if seen[member.Termination()] = p; now.Sub(p.since) >= limit && !sleeps(member) {
 				names = append(names, name)
 			}
 		}
 	}
+	m.last = seen
 	return names
 }
 
-// observe returns how long the executor has had waiting tasks without running a body. Requires
+// observe returns since when the executor has had waiting tasks without running a body. Requires
 // mu.
-func (m *monitor) observe(name string, ex Executor, now time.Time) time.Duration {
+func (m *monitor) observe(ex Executor, now time.Time) progress {
 	ran, waits := look(ex)
-	before, known := m.last[name]
+	before, known := m.last[ex.Termination()]
 	if !known || ran != before.bodies || !waits {
-		m.last[name] = progress{ran, now}
-		return 0
+		return progress{ran, now}
 	}
-	return now.Sub(before.since)
+	return before
+}
+
+// sleeps reports whether the loop of an executor sleeps: then lazy tasks (ExecuteLazy) wait, as
+// they should. A loop that has never slept has perhaps no goroutine. sleeps calls Running, which
+// stops all goroutines, so call it only of an executor that seems stuck.
+func sleeps(ex Executor) bool {
+	loop, ok := ex.(interface {
+		counted
+		Running() string
+	})
+	if !ok {
+		return false
+	}
+	s := loop.Stats()
+	return s.Parks+s.Spins > 0 && loop.Running() == ""
 }
 
 // look returns what an executor has run, and whether a task waits: see Health.Liveness.
@@ -78,7 +95,8 @@ func look(ex Executor) (ran bodies, waits bool) {
 		return bodies{}, false
 	case counted: // one snapshot: a task that begins between two of them would be in neither number
 		s := ex.Stats()
-		return bodies{s.Ran, s.Cancelled, s.TimersRun, s.HooksRun}, s.Pending > s.Busy // only a pool sets Busy
+		// Only a pool sets Busy and Workers. Beside a worker that sleeps, only lazy tasks wait.
+		return bodies{s.Ran, s.Cancelled, s.TimersRun, s.HooksRun}, s.Pending > s.Busy && s.Busy == s.Workers
 	}
 	r := ex.Termination().Report()
 	return bodies{r.Ran, r.Cancelled, r.TimersRun, r.HooksRun}, pending(r) > 0

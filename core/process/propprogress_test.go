@@ -14,9 +14,12 @@ import (
 // reported is an executor whose report is what a test says.
 type reported struct {
 	core.EventExecutor
-	term *core.Termination
-	now  core.Report
-	busy int64 // bodies that run in a pool
+	term  *core.Termination
+	now   core.Report
+	busy  int64 // bodies that run in a pool
+	idle  int64 // workers of a pool that sleep
+	slept int64 // how often the loop has slept
+	runs  bool  // a body runs
 
 	// Of the specification.
 	before core.Report
@@ -29,7 +32,14 @@ func (r *reported) Termination() *core.Termination { return r.term }
 func (r *reported) Stats() core.Stats {
 	n := r.term.Report()
 	return core.Stats{Accepted: n.Accepted, Ran: n.Ran, Cancelled: n.Cancelled, Pending: n.Accepted - n.Ran - n.Cancelled,
-		TimersRun: n.TimersRun, HooksRun: n.HooksRun, Busy: r.busy}
+		TimersRun: n.TimersRun, HooksRun: n.HooksRun, Busy: r.busy, Workers: r.busy + r.idle, Parks: r.slept / 2, Spins: r.slept - r.slept/2}
+}
+
+func (r *reported) Running() string {
+	if r.runs {
+		return "a task is running"
+	}
+	return ""
 }
 
 // reportedGroup is a group of them.
@@ -63,7 +73,7 @@ func (r *reported) work(t *rapid.T) {
 	n := rapid.Int64Range(1, 2)
 	waiting := r.now.Accepted - r.now.Ran - r.now.Cancelled
 	for range rapid.IntRange(0, 2).Draw(t, "changes") {
-		switch rapid.SampledFrom([]string{"accept", "run", "cancel", "timer", "hook", "busy", "other"}).Draw(t, "change") {
+		switch rapid.SampledFrom([]string{"accept", "run", "cancel", "timer", "hook", "busy", "sleep", "body", "other"}).Draw(t, "change") {
 		case "accept":
 			r.now.Accepted += n.Draw(t, "n")
 		case "run":
@@ -75,7 +85,11 @@ func (r *reported) work(t *rapid.T) {
 		case "hook":
 			r.now.HooksRun += n.Draw(t, "n")
 		case "busy":
-			r.busy = rapid.Int64Range(0, 3).Draw(t, "busy")
+			r.busy, r.idle = rapid.Int64Range(0, 3).Draw(t, "busy"), rapid.Int64Range(0, 1).Draw(t, "idle")
+		case "sleep":
+			r.slept++
+		case "body":
+			r.runs = !r.runs
 		case "other": // is no progress
 			r.now.Rejected++
 			r.now.TimersCancelled++
@@ -86,10 +100,10 @@ func (r *reported) work(t *rapid.T) {
 // isStuck is the documentation of Health.Liveness.
 func (r *reported) isStuck(now time.Time, limit time.Duration) bool {
 	ran := func(x core.Report) [4]int64 { return [4]int64{x.Ran, x.Cancelled, x.TimersRun, x.HooksRun} }
-	if !r.probed || ran(r.now) != ran(r.before) || r.now.Accepted <= r.now.Ran+r.now.Cancelled+r.busy {
+	if !r.probed || ran(r.now) != ran(r.before) || r.now.Accepted <= r.now.Ran+r.now.Cancelled+r.busy || r.idle > 0 {
 		r.since = now
 	}
-	waits := r.probed && now.Sub(r.since) >= limit
+	waits := r.probed && now.Sub(r.since) >= limit && (r.slept == 0 || r.runs)
 	r.before, r.probed = r.now, true
 	return waits
 }
@@ -106,6 +120,9 @@ func TestPropProgress(t *testing.T) {
 		now := time.Unix(1, 0)
 		for range rapid.IntRange(1, 12).Draw(t, "probes") {
 			var want []string
+			if rapid.IntRange(0, 4).Draw(t, "a member is replaced") == 0 {
+				group.members[0] = newReported(t)
+			}
 			for i, r := range append([]*reported{alone}, group.members...) {
 				r.work(t)
 				if r.isStuck(now, limit) {
