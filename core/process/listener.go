@@ -15,8 +15,9 @@ type Listener struct {
 	net.Listener
 }
 
-// Accept implements net.Listener. Once HTTP has begun to end a server of a service manager's
-// listener, Accept returns at the close, because the next process accepts what arrives now.
+// Accept implements net.Listener. Once the step HTTP has begun to end the server of a listener
+// that the service manager passed, Accept accepts nothing and returns when the listener is
+// closed: the next process accepts the connections that arrive now.
 func (l Listener) Accept() (net.Conn, error) {
 	c, err := l.Listener.Accept()
 	if err != nil && untilClosed(l) {
