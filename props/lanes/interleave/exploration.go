@@ -21,7 +21,7 @@ const (
 	perTurn      = 6 // scenarios of a turn that were made for the guarantee of -lean
 )
 
-// betweenLines is the least time between two lines of the output. A line counts thousands of
+// betweenLines is the default of the least time between two lines of the output. A line counts thousands of
 // conflicting pairs: four lines a second took 3 % of the processor time.
 const betweenLines = time.Second
 
@@ -86,7 +86,7 @@ func (e *exploration) run() (code int, err error) {
 			break // in the middle of the turn
 		}
 		e.done.Next = u + 1
-		if time.Since(e.printed) > betweenLines {
+		if time.Since(e.printed) > e.lines {
 			if err := e.emit(); err != nil {
 				return exitUsage, err
 			}
@@ -122,7 +122,7 @@ func (e *exploration) first() (code int, err error) {
 	over := func() bool { return e.rounds == 0 && time.Since(e.began) >= e.budget/4 }
 	var failed error
 	x, bad, err := e.exhaustFirst(over, func(x lane.Exhausted) {
-		if time.Since(e.printed) > betweenLines {
+		if time.Since(e.printed) > e.lines {
 			e.done.Exhausted = x
 			failed = errors.Join(failed, e.emit())
 		}

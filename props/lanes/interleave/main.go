@@ -37,6 +37,7 @@ type settings struct {
 	first           int    // bound of what is exhausted before the exploration
 	rounds          int
 	part            string // file
+	lines           time.Duration
 	shard           shard.Shard
 	bench           bool
 	json            bool   // of bench, in a binary without the overlay
@@ -117,6 +118,7 @@ func parse(args []string, out, errs io.Writer) (settings, error) {
 	f.IntVar(&s.first, "first", 2, "before exploring, exhaust up to so many preemptions for a quarter of the budget; -1: do not")
 	f.IntVar(&s.rounds, "rounds", 0, "instead of a budget: visit each scenario so many times")
 	f.StringVar(&s.part, "part", "", "file for the state of this shard, for merge; if it exists, continue from it")
+	f.DurationVar(&s.lines, "lines", betweenLines, "time between two lines of JSON, at each of which the state is written to -part")
 	f.BoolVar(&s.bench, "bench", false, "measure the scheduler")
 	f.BoolVar(&s.json, "json", false, "with -bench, in a binary without the overlay: lines of JSON")
 	f.StringVar(&s.free, "free", "", "binary of the lane without the overlay, whose speed is printed for comparison")
