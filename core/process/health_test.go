@@ -198,32 +198,32 @@ func TestLivenessOfAPool(t *testing.T) {
 // TestLivenessOfALazyTask: a loop sleeps while a lazy task waits, as it should.
 func TestLivenessOfALazyTask(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := &Health{StuckAfter: time.Second}
 		ex := coretest.NewExecutor(t)
-		tr := launch(t, t.Context(), Plan{Health: h, Steps: []Step{{Name: "lazy", Executor: ex}}})
 		coretest.OnLoop(t, ex, func() {})
 		coretest.Must(t, ex.ExecuteLazy(func() {}))
-		wantProbe(t, h.Liveness(), 200, "alive")
-		coretest.Pass(time.Minute)
-		wantProbe(t, h.Liveness(), 200, "alive")
-		tr.signals <- os.Interrupt
-		tr.wantCode(0)
+		wantAliveForAMinute(t, ex)
 	})
 }
 
 // TestLivenessOfATrackedGroup: functions that run as long as the program keep nothing waiting.
 func TestLivenessOfATrackedGroup(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := &Health{StuckAfter: time.Second}
 		jobs := tracked.NewGroup()
 		coretest.Must(t, jobs.Go("consumer", func(context.Context) error { <-jobs.ShutdownContext().Done(); return nil }))
-		tr := launch(t, t.Context(), Plan{Health: h, Steps: []Step{{Name: "jobs", Executor: jobs}}})
-		wantProbe(t, h.Liveness(), 200, "alive")
-		coretest.Pass(time.Minute)
-		wantProbe(t, h.Liveness(), 200, "alive")
-		tr.signals <- os.Interrupt
-		tr.wantCode(0)
+		wantAliveForAMinute(t, jobs)
 	})
+}
+
+// wantAliveForAMinute runs a plan of ex, which makes no progress.
+func wantAliveForAMinute(t *testing.T, ex Executor) {
+	t.Helper()
+	h := &Health{StuckAfter: time.Second}
+	tr := launch(t, t.Context(), Plan{Health: h, Steps: []Step{{Name: "idle", Executor: ex}}})
+	wantProbe(t, h.Liveness(), 200, "alive")
+	coretest.Pass(time.Minute)
+	wantProbe(t, h.Liveness(), 200, "alive")
+	tr.signals <- os.Interrupt
+	tr.wantCode(0)
 }
 
 // onlyExecutor hides the other methods of an executor.

@@ -17,7 +17,7 @@ type monitor struct {
 	steps []Step // set once
 
 	mu   sync.Mutex
-	last map[*core.Termination]progress // of the last look; an executor has one Termination for life
+	last map[*core.Termination]progress // at the last check; an executor has one Termination for life
 }
 
 // progress is what an executor had run, and the time since which that has not changed while
@@ -65,7 +65,7 @@ func (m *monitor) stuck(now time.Time, limit time.Duration) (names []string) {
 // observe returns since when the executor has had waiting tasks without running a body. Requires
 // mu.
 func (m *monitor) observe(ex Executor, now time.Time) progress {
-	ran, waits := look(ex)
+	ran, waits := progressOf(ex)
 	before, known := m.last[ex.Termination()]
 	if !known || ran != before.bodies || !waits {
 		return progress{ran, now}
@@ -88,8 +88,8 @@ func sleeps(ex Executor) bool {
 	return s.Parks+s.Spins > 0 && loop.Running() == ""
 }
 
-// look returns what an executor has run, and whether a task waits: see Health.Liveness.
-func look(ex Executor) (ran bodies, waits bool) {
+// progressOf returns what an executor has run, and whether a task waits: see Health.Liveness.
+func progressOf(ex Executor) (ran bodies, waits bool) {
 	switch ex := ex.(type) {
 	case atOnce:
 		return bodies{}, false

@@ -45,21 +45,21 @@ func TestOnWaitReceivesEachSample(t *testing.T) {
 func TestOnWaitIsNotCalledAfterItsStop(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		w := &watch.Watcher{}
-		var heard []string
+		var called []string
 		var stopFirst, stopSecond func()
-		stopFirst = w.OnWait(func(string, time.Duration) { heard = append(heard, "first"); stopFirst(); stopSecond() })
-		stopSecond = w.OnWait(func(string, time.Duration) { heard = append(heard, "second") })
-		w.OnWait(func(string, time.Duration) { heard = append(heard, "third") })
+		stopFirst = w.OnWait(func(string, time.Duration) { called = append(called, "first"); stopFirst(); stopSecond() })
+		stopSecond = w.OnWait(func(string, time.Duration) { called = append(called, "second") })
+		w.OnWait(func(string, time.Duration) { called = append(called, "third") })
 		executors := []core.EventExecutor{coretest.NewExecutor(t), coretest.NewExecutor(t)}
 		stop := run(t, w, executors...)
-		time.Sleep(50 * time.Millisecond)
+		coretest.Pass(50 * time.Millisecond)
 		for _, ex := range executors {
-			coretest.MustExecute(t, ex, func() { time.Sleep(70 * time.Millisecond) }) // each waits once, beyond a reading
+			coretest.MustExecute(t, ex, func() { coretest.Pass(70 * time.Millisecond) }) // each waits once, beyond a reading
 		}
-		time.Sleep(200 * time.Millisecond)
+		coretest.Pass(200 * time.Millisecond)
 		stop()
-		if want := []string{"first", "third", "third"}; !slices.Equal(heard, want) {
-			t.Errorf("called: %v, want %v: a function that was stopped is not called", heard, want)
+		if want := []string{"first", "third", "third"}; !slices.Equal(called, want) {
+			t.Errorf("called: %v, want %v: a function that was stopped is not called", called, want)
 		}
 	})
 }
