@@ -209,7 +209,9 @@ func (e *Executor) full() bool {
 
 // lockOpen returns nil with mu held if the executor is started and open; otherwise it
 // returns the refusal without mu. It starts the loop, or waits for a start in progress and
-// returns the error of that start (G17).
+// returns the error of that start (G17). If admission has closed since that start failed, for
+// example because another start failed during a shutdown, it returns the reason of the close:
+// all refusals in state Terminated have the same one.
 func (e *Executor) lockOpen(op Op) *RejectedError {
 	for {
 		e.lock()
@@ -222,6 +224,9 @@ func (e *Executor) lockOpen(op Op) *RejectedError {
 		}
 		if err := e.startAndUnlock(); err != nil {
 			e.mu.Lock()
+			if cause := e.shutdown.cause; cause != nil {
+				err = cause
+			}
 			e.traceAdmit(op, false)
 			return e.rejectAndUnlock(err)
 		}

@@ -63,7 +63,7 @@ func (p *Pool) full() bool { return p.queue.Size() >= p.cfg.limit }
 
 // lockOpen returns nil with mu held if the pool is started and open; otherwise it returns the
 // refusal without mu. It starts the first worker, or waits for a start in progress and returns
-// the error of that start (G17).
+// the error of that start (G17), or the reason of a close since it: see Executor.lockOpen.
 func (p *Pool) lockOpen(op Op) *RejectedError {
 	for {
 		p.lock()
@@ -76,6 +76,9 @@ func (p *Pool) lockOpen(op Op) *RejectedError {
 		}
 		if err := p.startAndUnlock(); err != nil {
 			p.mu.Lock()
+			if cause := p.shutdown.cause; cause != nil {
+				err = cause
+			}
 			p.traceAdmit(op, false)
 			return p.rejectAndUnlock(err)
 		}

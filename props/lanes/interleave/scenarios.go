@@ -118,6 +118,16 @@ func Focused() []Scenario {
 			})
 		}
 	}
+	for _, kind := range []struct {
+		name    string
+		workers int
+	}{{"", 0}, {"|pool", 1}} {
+		add("starts that fail in two ways|shutdown"+kind.name, inprocess.Idle, props.Program{
+			Pool:   kind.workers,
+			Starts: []props.Start{props.StartRefused, props.StartPanic},
+			Actors: []props.Actor{{Steps: execute(1)}, {Steps: calls[9].steps(2)}},
+		})
+	}
 	for _, end := range []history.Outcome{history.Exited, history.Panicked} {
 		for _, other := range []call{calls[0], calls[6], calls[7], calls[9]} {
 			add(fmt.Sprintf("body %v|%s", end, other.name), inprocess.Idle, props.Program{
