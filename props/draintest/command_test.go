@@ -111,6 +111,10 @@ var fast = draintest.Kit{Lag: 50 * time.Millisecond, Rounds: 2}
 func TestCommands(t *testing.T) {
 	impatient := fast
 	impatient.Deadline = time.Second
+	// A killed program breaks the promise of its last probe only if a client comes before that promise ends,
+	// which a machine with other load may prevent for some time.
+	trusting := fast
+	trusting.Lag = time.Second
 	for name, c := range map[string]struct {
 		kit  draintest.Kit
 		want []string
@@ -119,7 +123,7 @@ func TestCommands(t *testing.T) {
 		"right": {kit: fast},
 		// A killed program resets the connections that it has accepted. Whether one of them was without an
 		// answer at that moment is chance.
-		"unhandled": {fast, []string{draintest.NoneLost, draintest.NoneCut, draintest.ReadyFirst}, draintest.CleanRefusal},
+		"unhandled": {trusting, []string{draintest.NoneLost, draintest.NoneCut, draintest.ReadyFirst}, draintest.CleanRefusal},
 		"swallowed": {kit: impatient, want: []string{draintest.Ended}},
 		"hijacked":  {kit: fast, want: []string{draintest.NoneCut}},
 	} {
