@@ -23,6 +23,7 @@ type run struct {
 	early   int     // goroutines of the subject before its first use: see counter
 	left    int     // goroutines of the subject after Done: see counter
 	done    bool    // Done was closed
+	refusal error   // the first error of Shutdown
 	err     error   // why there is nothing to judge, or why the log is inconsistent
 	verdict verdict // of a hammer
 }
@@ -65,8 +66,9 @@ const patienceParts = 20
 
 // Reasons why there is nothing to judge in a run.
 var (
-	errNoSubject = errors.New("the factory returned nil, want a fresh Subject")
-	errCutShort  = errors.New("the run was cut short by runtime.Goexit: t.Fatal or t.Skip in the factory, or in a method of the subject")
+	errNoSubject   = errors.New("the factory returned nil, want a fresh Subject")
+	errSameSubject = errors.New("the factory returned the same Subject twice, want a fresh one for each program")
+	errCutShort    = errors.New("the run was cut short by runtime.Goexit: t.Fatal or t.Skip in the factory, or in a method of the subject")
 )
 
 // inBubble calls f in a bubble, or directly in real time. If the subject leaves
@@ -98,7 +100,7 @@ func (c *config) testingT() *testing.T {
 func oneRun(factory func() Subject, p program, c *config, alive func() int) run {
 	settle := c.settle()
 	base := alive()
-	s, err := fresh(factory)
+	s, err := c.fresh(factory)
 	if err != nil {
 		return run{err: err}
 	}
@@ -106,6 +108,9 @@ func oneRun(factory func() Subject, p program, c *config, alive func() int) run 
 	r := run{early: alive() - base}
 	d := newDriver(s, c)
 	d.drive(p, settle)
+	if err := d.refusal.Load(); err != nil {
+		r.refusal = *err
+	}
 	r.history, r.err = history.Of(d.log.Events(), c.rules(s))
 	if closed(s.Done()) {
 		settle()
@@ -116,13 +121,29 @@ func oneRun(factory func() Subject, p program, c *config, alive func() int) run 
 	return r
 }
 
-// fresh calls the factory. A nil pointer in a Subject is an error too.
-func fresh(factory func() Subject) (Subject, error) {
+// fresh calls the factory. A nil pointer in a Subject is an error too, and so is the subject
+// that the last call returned: it may have ended, and its channels belong to another bubble.
+func (c *config) fresh(factory func() Subject) (Subject, error) {
 	s := factory()
-	if v := reflect.ValueOf(s); s == nil || v.Kind() == reflect.Pointer && v.IsNil() {
+	if isNil(s) {
 		return nil, errNoSubject
 	}
+	if before := c.previous.Swap(&s); before != nil && same(reflect.ValueOf(s), reflect.ValueOf(*before)) {
+		return nil, errSameSubject
+	}
 	return s, nil
+}
+
+func isNil(s Subject) bool {
+	v := reflect.ValueOf(s)
+	return s == nil || v.Kind() == reflect.Pointer && v.IsNil()
+}
+
+// same reports whether two subjects are one. Values of a type without fields are not: all of
+// them are equal.
+func same(a, b reflect.Value) bool {
+	empty := a.Type().Size() == 0 || a.Kind() == reflect.Pointer && a.Type().Elem().Size() == 0
+	return !empty && a.Type() == b.Type() && a.Comparable() && a.Equal(b)
 }
 
 func abandon(s Subject) {

@@ -28,7 +28,7 @@ func underChosen(factory func() Subject, opts []Option) (Result, error) {
 	if c.timers != history.CancelTimers {
 		c.timers = history.AnyTimers // the other policies compare a deadline with the moment inside a call
 	}
-	s, err := fresh(factory)
+	s, err := c.fresh(factory)
 	if err != nil {
 		return Result{}, fmt.Errorf("exectest: %w", err)
 	}

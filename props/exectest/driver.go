@@ -24,6 +24,8 @@ type driver struct {
 	undos map[int]func() bool              // cancel and remove functions by label
 	moves map[int]func(time.Duration) bool // reset functions by label
 
+	refusal atomic.Pointer[error] // the first error of Shutdown
+
 	plain int // see PlainVariable; only bodies write it
 }
 
@@ -129,7 +131,7 @@ func (d *driver) step(s step) {
 	case history.OpReset:
 		d.reset(s)
 	case history.OpShutdownGracefully:
-		d.call(s, func() history.Outcome { return d.answer(d.subject.Shutdown(s.quiet, s.timeout)) })
+		d.call(s, func() history.Outcome { return d.answer(d.shutdown(s)) })
 	case history.OpShutdown:
 		if c, ok := d.subject.(Closer); ok {
 			d.call(s, func() history.Outcome { c.ShutdownNow(); return history.Returned })
@@ -137,6 +139,14 @@ func (d *driver) step(s step) {
 	default:
 		d.query(s)
 	}
+}
+
+func (d *driver) shutdown(s step) error {
+	err := d.subject.Shutdown(s.quiet, s.timeout)
+	if err != nil {
+		d.refusal.CompareAndSwap(nil, &err)
+	}
+	return err
 }
 
 // query calls a method that returns something about the subject, and records the answer.

@@ -261,7 +261,7 @@ func (cl *clause) strike(factory func() Subject, c *config, h hammer) verdict {
 // wake runs a waker on a fresh subject and judges it.
 func (cl *clause) wake(factory func() Subject, c *config, w waker) verdict {
 	v, _ := cl.unlogged(factory, c, func(s Subject) verdict {
-		text, exercised := w.run(s, factory)
+		text, exercised := w.run(s, func() (Subject, error) { return c.fresh(factory) })
 		return verdict{guarantee: cl.name, text: text, exercised: exercised, judged: true}
 	})
 	return v
@@ -270,7 +270,7 @@ func (cl *clause) wake(factory func() Subject, c *config, w waker) verdict {
 // unlogged makes a run without the log on a fresh subject.
 func (cl *clause) unlogged(factory func() Subject, c *config, f func(Subject) verdict) (v verdict, hung bool) {
 	r := carryOut(c, func(func(bool) func() int) (r run) {
-		s, err := fresh(factory)
+		s, err := c.fresh(factory)
 		if err != nil {
 			return run{err: err}
 		}

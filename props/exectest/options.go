@@ -36,11 +36,12 @@ type config struct {
 	given        []string   // the options as Go expressions, without Only and Seed
 	bad          []error    // errors of the options
 
-	lacks    map[string]bool // see lacking
-	subject  string          // the type of the subject
-	failures []string        // found so far
-	line     string          // the replay line of the clause that is being checked
-	others   *elsewhere      // breaches in runs made for another guarantee
+	lacks    map[string]bool          // see lacking
+	previous *atomic.Pointer[Subject] // what the factory returned last
+	subject  string                   // the type of the subject
+	failures []string                 // found so far
+	line     string                   // the replay line of the clause that is being checked
+	others   *elsewhere               // breaches in runs made for another guarantee
 }
 
 // DefaultPatience is how long, in real time, a run may take before the kit abandons it.
@@ -52,6 +53,7 @@ func configure(factory func() Subject, opts []Option) (config, error) {
 	for _, o := range opts {
 		o(&c)
 	}
+	c.want(factory != nil, "the factory is nil, want a function that returns a fresh Subject")
 	if err := errors.Join(c.bad...); err != nil {
 		return c, err
 	}
@@ -65,11 +67,14 @@ func defaults() config {
 		timers:   history.AnyTimers,
 		without:  map[string]string{},
 		others:   &elsewhere{},
+		previous: new(atomic.Pointer[Subject]),
 		classify: func(error) history.Outcome { return history.Refused },
 	}
 }
 
-// inspect finds which interfaces the subject lacks, unless there is nothing to run.
+// inspect finds which interfaces the subject lacks, unless there is nothing to run. It returns an
+// error if the subject refuses the first shutdown call: such a subject never ends, so most
+// predicates would find nothing to judge, and nothing wrong.
 func (c *config) inspect(factory func() Subject) error {
 	if !slices.ContainsFunc(c.plan(), func(cl *clause) bool { _, declared := c.without[cl.name]; return !declared }) {
 		return nil
@@ -77,8 +82,8 @@ func (c *config) inspect(factory func() Subject) error {
 	var lacks atomic.Pointer[map[string]bool] // an abandoned run may still write it
 	var kind atomic.Value
 	probe := func() Subject {
-		s, err := fresh(factory)
-		if err == nil {
+		s := factory()
+		if !isNil(s) {
 			missing := lacking(s)
 			kind.Store(fmt.Sprintf("%T", s))
 			lacks.Store(&missing)
@@ -86,6 +91,9 @@ func (c *config) inspect(factory func() Subject) error {
 		return s
 	}
 	r := execute(probe, shortest(), c, false)
+	if r.refusal != nil {
+		return fmt.Errorf("exectest: the first call Shutdown(0, %v) of a fresh Subject returned %q, want nil", unit, r.refusal.Error())
+	}
 	if m := lacks.Load(); m != nil {
 		c.lacks = *m
 		c.subject = kind.Load().(string)
@@ -153,8 +161,9 @@ func Patience(d time.Duration) Option {
 	}
 }
 
-// QueueBound declares that the subject refuses a task while max(16, n) accepted tasks have
-// not begun (G19).
+// QueueBound declares that the subject may refuse a task while max(16, n) accepted tasks have
+// not begun (G19). The kit then judges refusals before that as wrong. It does not judge that
+// the subject refuses any: no program fills a queue.
 func QueueBound(n int) Option {
 	return func(c *config) {
 		c.give("QueueBound(%d)", n)

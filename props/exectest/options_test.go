@@ -92,6 +92,9 @@ func TestBadInput(t *testing.T) {
 		{"QueueBound", bare(0), exectest.QueueBound(-1), "QueueBound(-1): want at least 1"},
 		{"Classify", bare(0), exectest.Classify(nil), "Classify(nil): want a function"},
 		{"nil", func() exectest.Subject { return nil }, exectest.Seed(1), "the factory returned nil, want a fresh Subject"},
+		{"nil factory", nil, exectest.Seed(1), "the factory is nil, want a function that returns a fresh Subject"},
+		{"refused shutdown", func() exectest.Subject { return unstoppable{bare(0)()} }, exectest.Without("G16", "why"),
+			`the first call Shutdown(0, 10ms) of a fresh Subject returned "never", want nil`},
 		{"nil pointer", func() exectest.Subject { return none }, exectest.Seed(1), "the factory returned nil, want a fresh Subject"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -161,6 +164,36 @@ func (g grave) Execute(func()) error                        { return errors.New(
 func (g grave) Shutdown(time.Duration, time.Duration) error { return nil }
 func (g grave) Done() <-chan struct{}                       { return g.done }
 
+// unstoppable refuses every shutdown, and goes on.
+type unstoppable struct{ exectest.Subject }
+
+func (unstoppable) Shutdown(time.Duration, time.Duration) error { return errors.New("never") }
+
+// TestSameSubjectTwice wants a factory that makes no new subject to be named, also one that returns the
+// subject inside a value. Subjects without fields are all equal, and need not be one.
+func TestSameSubjectTwice(t *testing.T) {
+	type wrapped struct{ exectest.Subject }
+	for _, s := range []exectest.Subject{bare(subjects.None)(), wrapped{bare(subjects.None)()}} {
+		row := exectest.Check(func() exectest.Subject { return s }, exectest.Only("G4")).Rows[0]
+		if row.Status != exectest.Fail || !strings.Contains(row.Text, "the same Subject twice") {
+			t.Errorf("got %+v, want a failure that names the factory", row)
+		}
+	}
+	row := exectest.Check(func() exectest.Subject { current = bare(subjects.None)(); return global{} }, exectest.Only("G4")).Rows[0]
+	if row.Status != exectest.Pass {
+		t.Errorf("got %+v, want a pass: each program has a subject of its own", row)
+	}
+}
+
+// global passes on the calls to current.
+type global struct{}
+
+var current exectest.Subject
+
+func (global) Execute(task func()) error                   { return current.Execute(task) }
+func (global) Shutdown(quiet, timeout time.Duration) error { return current.Shutdown(quiet, timeout) }
+func (global) Done() <-chan struct{}                       { return current.Done() }
+
 // TestInconclusiveIsNoPass wants a guarantee whose premise never occurs, here
 // because everything is refused, to be neither passed nor failed.
 func TestInconclusiveIsNoPass(t *testing.T) {
@@ -168,6 +201,11 @@ func TestInconclusiveIsNoPass(t *testing.T) {
 	row := exectest.Check(g, exectest.Only("G4")).Rows[0]
 	if row.Status != exectest.Inconclusive || row.Text == "" {
 		t.Errorf("got %+v, want inconclusive, with a reason", row)
+	}
+	for _, afterDone := range []string{"G20", "G24"} {
+		if row := exectest.Check(g, exectest.Only(afterDone)).Row(afterDone); row.Status == exectest.Pass {
+			t.Errorf("got %+v of a subject that never ends, want no pass", row)
+		}
 	}
 	row = exectest.Check(g, exectest.Only("G17")).Rows[0]
 	if row.Status != exectest.Inconclusive || !strings.Contains(row.Text, "does not terminate even") {

@@ -49,12 +49,12 @@ const mostSpins = 20000
 
 // run makes the calls, and returns what is wrong, or "", and the number of tasks that the
 // subject accepted while it was idle.
-func (w waker) run(first Subject, factory func() Subject) (text string, exercised int) {
+func (w waker) run(first Subject, fresh func() (Subject, error)) (text string, exercised int) {
 	if w.way != roundTrip {
 		defer stopAndAbandon(first)
 		return w.wake(first)
 	}
-	second, err := fresh(factory)
+	second, err := fresh()
 	if err != nil {
 		return err.Error(), 0
 	}
