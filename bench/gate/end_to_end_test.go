@@ -247,6 +247,7 @@ func TestRefused(t *testing.T) {
 		"least is 0.2":          func(o *Options) { o.Least = 0.2 },
 		`times is "perhaps"`:    func(o *Options) { o.Times = "perhaps" },
 		"keep needs history":    func(o *Options) { o.Keep = true },
+		"matches none of the":   func(o *Options) { o.Run, o.Always = regexp.MustCompile("^NoSuch$"), true },
 		"want that of a module": func(o *Options) { o.Dir = t.TempDir() },
 	} {
 		o := options(root)

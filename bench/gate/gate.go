@@ -81,6 +81,8 @@ type gate struct {
 	counter counter
 	own     measure.Binary // the module of the self-test
 	began   time.Time
+
+	listed, matched int // benchmarks of either side, and those that Run chooses
 }
 
 func (g *gate) say(format string, args ...any) {

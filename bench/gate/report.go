@@ -88,6 +88,20 @@ func (r Report) missing() []string {
 	return all
 }
 
+// lost has the benchmarks, and the packages, that only the base has.
+func (r Report) lost() (names []string) {
+	for _, f := range r.Findings {
+		switch {
+		case f.Verdict != NotCompared || f.Note != lacking:
+		case f.Benchmark == "all":
+			names = append(names, "all of "+f.Package)
+		default:
+			names = append(names, f.Benchmark)
+		}
+	}
+	return names
+}
+
 func (r Report) number(v ...Verdict) int {
 	n := 0
 	for _, f := range r.Findings {
@@ -122,6 +136,9 @@ func (r Report) Verdict() string {
 	}
 	if missing := r.missing(); len(missing) > 0 {
 		text += "; NOT RUN: " + strings.Join(missing, "; ")
+	}
+	if lost := r.lost(); len(lost) > 0 {
+		text += "; NOT COMPARED, because " + lacking + ": " + strings.Join(lost, ", ")
 	}
 	return text
 }

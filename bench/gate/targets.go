@@ -45,7 +45,7 @@ func (g *gate) targets(ctx context.Context) ([]*target, error) {
 	}
 	for _, p := range base {
 		if !slices.Contains(head, p) {
-			g.add(unmeasured(p.ImportPath, "all", "all", NotCompared, "head does not have this package's benchmarks"))
+			g.add(unmeasured(p.ImportPath, "all", "all", NotCompared, lacking))
 		}
 	}
 	var all []*target
@@ -62,6 +62,9 @@ func (g *gate) targets(ctx context.Context) ([]*target, error) {
 		if t != nil {
 			all = append(all, t)
 		}
+	}
+	if g.listed > 0 && g.matched == 0 {
+		return nil, fmt.Errorf("-run is %q, which matches none of the %d benchmarks of %q", g.Run, g.listed, g.Patterns)
 	}
 	return all, nil
 }
@@ -85,6 +88,9 @@ func (g *gate) target(ctx context.Context, p measure.Package) (*target, error) {
 	return t, g.list(ctx, t)
 }
 
+// lacking is the note of benchmarks that the base has.
+const lacking = "head does not have it, or skips it"
+
 // list fills in the benchmarks of a target.
 func (g *gate) list(ctx context.Context, t *target) error {
 	head, err := t.head.List(ctx, ".", slice)
@@ -101,16 +107,24 @@ func (g *gate) list(ctx context.Context, t *target) error {
 		return slices.ContainsFunc(lines, func(l measure.Line) bool { return l.Name == name })
 	}
 	for _, l := range base {
-		if g.chosen(l.Name) && !has(head, l.Name) {
-			g.add(unmeasured(t.pkg.ImportPath, l.Name, "all", NotCompared, "head does not have it"))
+		if has(head, l.Name) {
+			continue
+		}
+		g.listed++
+		if g.chosen(l.Name) {
+			g.matched++
+			g.add(unmeasured(t.pkg.ImportPath, l.Name, "all", NotCompared, lacking))
 		}
 	}
+	g.listed += len(head)
 	for _, l := range head {
 		switch {
 		case !g.chosen(l.Name):
 		case !has(base, l.Name):
-			g.add(unmeasured(t.pkg.ImportPath, l.Name, "all", NotCompared, "base does not have it"))
+			g.matched++
+			g.add(unmeasured(t.pkg.ImportPath, l.Name, "all", NotCompared, "base does not have it, or skips it"))
 		default:
+			g.matched++
 			t.benchmarks = append(t.benchmarks, benchmark{name: l.Name, ops: l.Ops, better: l.Better})
 		}
 	}
