@@ -35,7 +35,7 @@ func (h *harness) lookAtTimer(id int) {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.dues[id] = seen
+	put(&h.dues, id, seen)
 }
 
 // lookAtCancelled checks a one-shot timer whose Cancel has returned true: it has ended.
