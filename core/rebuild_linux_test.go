@@ -2,6 +2,7 @@ package core_test
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -97,6 +98,37 @@ func TestG22ARegistrationThatCannotMoveIsClosed(t *testing.T) {
 		again := mustRegister(t, l, all[1].FD(), core.Readable, ignore) // the owner may try again
 		coretest.Must(t, again.Close())
 	})
+}
+
+// The owner of a registration that cannot move is notified before the loop sleeps, also if the poller
+// failed in the last turn, between tasks, where nothing else makes another turn. The numbers of tasks grow
+// by less than a turn runs, so one of them has its poll in its last turn.
+func TestG22ALossInTheLastTurnIsNotified(t *testing.T) {
+	rebuilt := 0
+	for n := 64; n <= 64*(core.BusyTurns+2); n += 32 {
+		inBubble(t, func(t *testing.T) {
+			l, m := modelLoop(t)
+			var e ending
+			mustRegister(t, l, m.Open().FD(), core.Readable, ignore).OnClose(e.hear)
+			synctest.Wait()
+			noRoom := errors.New("max_user_watches")
+			coretest.MustExecute(t, l, func() {
+				for range n {
+					coretest.MustExecute(t, l, func() {})
+				}
+				m.Fail(pollertest.Add, noRoom)
+				m.Fail(pollertest.Poll, errPoller)
+			})
+			synctest.Wait()
+			if l.Stats().Rebuilds == 1 {
+				rebuilt++
+				e.want(t, fmt.Sprintf("G22: one that cannot move, beside %d tasks", n), noRoom)
+			}
+		})
+	}
+	if rebuilt == 0 {
+		t.Error("no number of tasks has made the loop poll between two tasks")
+	}
 }
 
 // A poller that fails is rebuilt once; if it fails again before it has worked, the
