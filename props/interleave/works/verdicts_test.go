@@ -84,6 +84,9 @@ func TestPromises(t *testing.T) {
 		{"TestSlowChild", 8, protocol.Request{}},
 		{"TestAnsweringChild", 20, protocol.Request{Steps: 1000000}},
 		{"TestNoReader", 8, protocol.Request{}},
+		{"TestCleanup", 50, protocol.Request{}},
+		{"TestCleanupInTime", 50, protocol.Request{}},
+		{"TestCleanupSleeps", 50, protocol.Request{}},
 	} {
 		t.Run(c.test+c.request.Time, func(t *testing.T) {
 			t.Parallel()
