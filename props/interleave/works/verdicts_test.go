@@ -87,6 +87,8 @@ func TestPromises(t *testing.T) {
 		{"TestCleanup", 50, protocol.Request{}},
 		{"TestCleanupInTime", 50, protocol.Request{}},
 		{"TestCleanupSleeps", 50, protocol.Request{}},
+		{"TestSpinBesideTimer", 200, protocol.Request{}},
+		{"TestSpinGuard", 200, protocol.Request{}},
 	} {
 		t.Run(c.test+c.request.Time, func(t *testing.T) {
 			t.Parallel()

@@ -1,0 +1,29 @@
+package verdicts
+
+import (
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+func TestSpinBesideTimer(t *testing.T) {
+	var n atomic.Int64
+	go func() {
+		time.Sleep(time.Millisecond)
+		n.Store(1)
+	}()
+	for n.Load() == 0 {
+	}
+}
+
+// The schedule may be unfair to the goroutine that ends the loop, but the guard must not
+// fire because of that.
+func TestSpinGuard(t *testing.T) {
+	var done atomic.Bool
+	go done.Store(true)
+	for begin := time.Now(); !done.Load(); {
+		if time.Since(begin) > time.Minute {
+			t.Fatal("the guard has fired")
+		}
+	}
+}
