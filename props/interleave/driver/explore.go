@@ -155,7 +155,7 @@ func (s *session) notices(x *search) []string {
 		lines = append(lines, fmt.Sprintf("%s undecided: more operations than the limit of a schedule; one has at least %d, and -steps raises the limit", plural(int(c.TooLarge), "schedule", "schedules"), c.Needed))
 	}
 	if c.Horizon > 0 {
-		lines = append(lines, fmt.Sprintf("%s undecided: virtual time ran out while a goroutine slept", plural(int(c.Horizon), "schedule", "schedules")))
+		lines = append(lines, fmt.Sprintf("%s undecided: virtual time ran out while the test waited", plural(int(c.Horizon), "schedule", "schedules")))
 	}
 	if c.Waited != "" {
 		lines = append(lines, fmt.Sprintf("%s undecided: %s", plural(1, "schedule", "schedules"), c.Waited))

@@ -86,7 +86,7 @@ func (s *search) why() string {
 	case s.stopped != "":
 		return s.stopped
 	case c.Horizon > 0:
-		return "virtual time ran out while a goroutine slept"
+		return "virtual time ran out while the test waited"
 	case c.TooLarge > 0:
 		return stoppedBySize
 	}

@@ -92,7 +92,7 @@ const (
 	Starvation      = "starvation"       // as livelock, while a goroutine waits for a mutex or an RWMutex
 	Race            = "race"             // the race detector reported a data race
 	LateFailure     = "late-failure"     // the test failed or panicked after it had returned
-	Horizon         = "horizon"          // virtual time ran out while a goroutine sleeps: inconclusive
+	Horizon         = "horizon"          // virtual time ran out while the test waits: inconclusive
 	TooLarge        = "too-large"        // no schedule of the test fits into Request.Steps: inconclusive
 )
 

@@ -43,7 +43,8 @@ type Request struct {
 	Slack time.Duration
 	// steps: the most operations of a schedule. Default 2,000,000.
 	Steps uint64
-	// horizon: the most virtual time of a schedule. Default 600 s.
+	// horizon: the virtual time for which goroutines must do the same after each move of
+	// the clock, so that a partial deadlock is reported. Default 600 s.
 	Horizon time.Duration
 	// leaks=0: goroutines that the test leaves behind are no finding.
 	IgnoreLeaks bool

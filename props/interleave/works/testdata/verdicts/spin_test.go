@@ -27,3 +27,13 @@ func TestSpinGuard(t *testing.T) {
 		}
 	}
 }
+
+// The loop changes something, so that no time passes. Its schedule is too large to tell.
+func TestBusyBesideTimer(t *testing.T) {
+	var done atomic.Bool
+	var n atomic.Int64
+	time.AfterFunc(time.Hour, func() { done.Store(true) })
+	for !done.Load() {
+		n.Add(1)
+	}
+}
