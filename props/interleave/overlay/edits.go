@@ -38,6 +38,7 @@ var shared = []edit{
 	{file: "runtime/proc.go", in: "sysmon", at: replace, find: "debug.schedtrace <= 0", text: "debug.schedtrace <= 0 && !ilv.on"},
 	{file: "runtime/proc.go", in: "sysmon", at: replace, find: "usleep(delay)", text: "usleep(ilvDelay(delay))"},
 	{file: "runtime/proc.go", in: "sysmon", at: after, find: "now = nanotime()", text: "ilvWatch(now)"},
+	{file: "runtime/proc.go", in: "checkdead", at: enter, text: "if ilvPauses() { return }"},
 	{file: "runtime/cgocall.go", in: "cgocall", at: enter, text: "ilvMeet(ilvMetCgo)"},
 	{file: "runtime/mgc.go", in: "GC", at: enter, text: "ilvMeet(ilvMetGC)"},
 	{file: "syscall/exec_unix.go", in: "forkExec", at: enter, text: "ilvChild()"},
