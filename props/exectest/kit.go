@@ -37,7 +37,8 @@ type clause struct {
 // makes a fresh executor for each program; in virtual time the kit calls it inside the
 // bubble. Every run is judged by every guarantee. At the first breach Check stops the
 // programs of that guarantee and looks for a smaller program with the same breach. It
-// panics if an option is not valid, or if the factory returns nil.
+// panics if an option is not valid, if the factory is nil or returns nil, or if Shutdown of
+// the first subject returns an error: nothing can be judged of a subject that does not end.
 func Check(factory func() Subject, opts ...Option) Result {
 	if control.Chosen() {
 		r, err := underChosen(factory, opts)

@@ -13,7 +13,8 @@ type Subject interface {
 	// before Done closes; any other error promises that it never runs.
 	Execute(task func()) error
 	// Shutdown begins a graceful shutdown and does not wait for its end. A negative
-	// quiet, or a timeout below quiet, is an error.
+	// quiet, or a timeout below quiet, is an error. The first call with other arguments
+	// returns nil.
 	Shutdown(quiet, timeout time.Duration) error
 	// Done returns a channel that is closed at the end of the shutdown.
 	Done() <-chan struct{}
