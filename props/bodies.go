@@ -14,8 +14,8 @@ func (h *harness) body(kind history.Body, s Step) func() {
 			select {} // a periodic timer that is never cancelled would keep virtual time advancing
 		}
 		h.mu.Lock()
-		run := h.runs[s.ID] + 1
-		put(&h.runs, s.ID, run)
+		h.runs[s.ID]++
+		run := h.runs[s.ID]
 		h.mu.Unlock()
 		ev := history.Event{Kind: history.Begin, Body: kind, ID: s.ID, InLoop: h.ex.InEventLoop()}
 		if kind == history.BodyTimer {

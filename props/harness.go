@@ -104,7 +104,6 @@ type harness struct {
 	samples  []history.Stats // guarded by sampling: memory for the next samples
 	extra    atomic.Int64
 
-	// The maps below are by the label of the call that made the value. put makes them.
 	mu           control.Mutex
 	starts       []Start        // the next results of the spawner
 	failedStarts map[Start]bool // the failures so far, see kindOfStart
@@ -122,7 +121,10 @@ type harness struct {
 
 func emptyHarness(p Program, buf []history.Event) *harness {
 	h := &harness{
-		starts: p.Starts, handler: p.Handler, start: time.Now(),
+		starts: p.Starts, failedStarts: map[Start]bool{}, handler: p.Handler,
+		futures: map[int]*core.Future[int]{}, timers: map[int]*core.Timer{},
+		removes: map[int]func() bool{}, runs: map[int]int{}, listeners: map[int]int{}, start: time.Now(),
+		oneShots: map[int]bool{}, dues: map[int]due{}, claims: map[int]int{}, reused: map[int]history.Outcome{},
 		fds: descriptors{byID: map[int]*registration{}},
 	}
 	h.reporter.h = h
@@ -139,14 +141,6 @@ func emptyHarness(p Program, buf []history.Event) *harness {
 		h.clock.h, h.rec.fails = h, true
 	}
 	return h
-}
-
-// put sets m[key], and makes m first if it is nil: most programs need few of the maps of a harness.
-func put[K comparable, V any](m *map[K]V, key K, v V) {
-	if *m == nil {
-		*m = map[K]V{}
-	}
-	(*m)[key] = v
 }
 
 // options returns the options of both lanes.

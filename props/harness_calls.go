@@ -167,8 +167,8 @@ func (h *harness) schedule(s Step) history.Outcome {
 	}
 	if err == nil {
 		h.mu.Lock()
-		put(&h.timers, s.ID, t)
-		put(&h.oneShots, s.ID, s.Op == history.OpSchedule)
+		h.timers[s.ID] = t
+		h.oneShots[s.ID] = s.Op == history.OpSchedule
 		h.mu.Unlock()
 	}
 	return answer(err)
@@ -178,7 +178,7 @@ func (h *harness) addHook(s Step) history.Outcome {
 	remove, err := h.ex.AddShutdownHook(h.body(history.BodyHook, s))
 	if err == nil {
 		h.mu.Lock()
-		put(&h.removes, s.ID, remove)
+		h.removes[s.ID] = remove
 		h.mu.Unlock()
 	}
 	return answer(err)

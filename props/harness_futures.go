@@ -21,7 +21,7 @@ func (h *harness) submit(s Step) (out history.Outcome, listen func()) {
 		return answer(h.refusal(err)), listen
 	}
 	h.mu.Lock()
-	put(&h.futures, s.ID, f)
+	h.futures[s.ID] = f
 	h.mu.Unlock()
 	return history.Accepted, listen
 }
@@ -29,8 +29,8 @@ func (h *harness) submit(s Step) (out history.Outcome, listen func()) {
 // onDone adds a listener to the future.
 func (h *harness) onDone(s Step, f *core.Future[int]) {
 	h.mu.Lock()
-	n := h.listeners[s.ID] + 1
-	put(&h.listeners, s.ID, n)
+	h.listeners[s.ID]++
+	n := h.listeners[s.ID]
 	h.mu.Unlock()
 	h.rec.call(history.Event{Op: history.OpListen, ID: s.ID}, func() history.Outcome {
 		f.OnDone(func(int, error) { h.listener(s, n) })

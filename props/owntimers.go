@@ -23,7 +23,7 @@ func (h *harness) claim(s Step) (known bool) {
 		known = h.timers[s.Target] != nil
 	}
 	if known {
-		put(&h.claims, s.Target, h.claims[s.Target]+1)
+		h.claims[s.Target]++
 	}
 	return known
 }
@@ -31,7 +31,7 @@ func (h *harness) claim(s Step) (known bool) {
 func (h *harness) release(s Step) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	put(&h.claims, s.Target, h.claims[s.Target]-1)
+	h.claims[s.Target]--
 }
 
 // ownTimer returns the timer of step from, or a zero one.
@@ -46,14 +46,14 @@ func (h *harness) ownTimer(from int) *core.Timer {
 	h.mu.Unlock()
 	if !isClosed(t.Done()) {
 		h.mu.Lock()
-		put(&h.timers, from, t)
+		h.timers[from] = t
 		h.mu.Unlock()
 		return new(core.Timer)
 	}
 	h.lookAtEndedTimer(from, t)
 	outcome := result(t.Err())
 	h.mu.Lock()
-	put(&h.reused, from, outcome)
+	h.reused[from] = outcome
 	h.mu.Unlock()
 	return t
 }

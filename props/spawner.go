@@ -58,7 +58,7 @@ func (h *harness) spawn(loop func()) error {
 	if len(h.starts) > 0 {
 		start, h.starts = h.starts[0], h.starts[1:]
 	}
-	put(&h.failedStarts, startFailure[start], true)
+	h.failedStarts[startFailure[start]] = true
 	h.mu.Unlock()
 	switch start {
 	case StartRefused:

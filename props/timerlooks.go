@@ -35,7 +35,7 @@ func (h *harness) lookAtTimer(id int) {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	put(&h.dues, id, seen)
+	h.dues[id] = seen
 }
 
 // lookAtCancelled checks a one-shot timer whose Cancel has returned true: it has ended.
