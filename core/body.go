@@ -46,7 +46,7 @@ func (e *Executor) runQueue(q *tasks.Queue, kind Body) {
 // that other goroutines complete, or listeners that end the goroutine, could starve the bodies (G13).
 func (e *Executor) settle() {
 	if len(e.panics) == 0 && !e.hasInternal() && !e.stopBatch.Load() {
-		e.owed = false // nothing is due, which costs a fifth of a hook if it is found out by calls
+		e.owed = false // nothing is due: to find that out by calls takes a twentieth of the time of a hook
 		return
 	}
 	e.settleAll()

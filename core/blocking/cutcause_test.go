@@ -43,6 +43,11 @@ func TestG23EndByOurOwnCutIsNotThePeers(t *testing.T) {
 			_, _ = g.ShutdownGracefully(0, long)
 			return closed
 		}, blocking.ErrCloseDeadline},
+		{"CloseGracefully after ShutdownGracefully", func(g *blocking.Group, ch *blocking.Channel) *core.Future[struct{}] {
+			_, _ = g.ShutdownGracefully(0, long)
+			synctest.Wait() // the channel is draining
+			return ch.CloseGracefully(time.Now().Add(short))
+		}, blocking.ErrCloseDeadline},
 		{"ShutdownGracefully", func(g *blocking.Group, ch *blocking.Channel) *core.Future[struct{}] {
 			_, _ = g.ShutdownGracefully(0, short)
 			return nil
@@ -52,7 +57,8 @@ func TestG23EndByOurOwnCutIsNotThePeers(t *testing.T) {
 			return nil
 		}, core.ErrShutdown},
 	} {
-		for _, half := range []bool{false, true} {
+		for _, with := range []struct{ half, written bool }{{false, false}, {true, false}, {false, true}, {true, true}} {
+			half := with.half
 			synctest.Test(t, func(t *testing.T) {
 				g := newGroup(t, 0)
 				ours, theirs := net.Pipe()
@@ -60,9 +66,11 @@ func TestG23EndByOurOwnCutIsNotThePeers(t *testing.T) {
 				ch := mustRegister(t, g, endsWhenClosed{ours}, &handler{
 					inputShutdown: func(*blocking.Channel) { t.Errorf("G22: %s: InputShutdown, though the peer has not ended", row.name) },
 				}, blocking.WithHalfClosure(half))
-				ch.WriteAndFlush([]byte("hello"))
-				if _, err := io.ReadFull(theirs, make([]byte, 5)); err != nil {
-					t.Fatal(err)
+				if with.written {
+					ch.WriteAndFlush([]byte("hello"))
+					if _, err := io.ReadFull(theirs, make([]byte, 5)); err != nil {
+						t.Fatal(err)
+					}
 				}
 				closed := row.end(g, ch)
 				coretest.Await(t, "the close", ch.CloseFuture().Done())
@@ -76,7 +84,7 @@ func TestG23EndByOurOwnCutIsNotThePeers(t *testing.T) {
 				}
 				g.Shutdown()
 				if report := coretest.AwaitDone(t, g); report.ChannelsDrained != 0 {
-					t.Errorf("G23: %s, half closure %v: report %+v, want none drained: the peer has not ended", row.name, half, report)
+					t.Errorf("G23: %s, half closure %v: report %+v, want none drained: the peer has not ended; written: %v", row.name, half, report, with.written)
 				}
 			})
 		}
@@ -115,7 +123,9 @@ func TestG22NoInputShutdownAfterACut(t *testing.T) {
 				inputShutdown: func(*blocking.Channel) { calls.Add("InputShutdown") },
 				inactive:      func(*blocking.Channel) { calls.Add("Inactive") },
 			}, blocking.WithHalfClosure(true))
-			coretest.AwaitDone(t, g)
+			if report := coretest.AwaitDone(t, g); report.ChannelsAborted != 1 || report.ChannelsDrained != 0 {
+				t.Errorf("G23: report %+v, want 1 aborted: the cut has ended the channel, not the end that came with the input", report)
+			}
 			coretest.Want(t, "G22: the calls", calls.String(), "Read ReadComplete Inactive")
 			coretest.WantErr(t, "G22: CloseCause", ch.CloseCause(), row.cause)
 		})

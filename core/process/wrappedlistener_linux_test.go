@@ -3,7 +3,9 @@ package process
 import (
 	"errors"
 	"net"
+	"os"
 	"testing"
+	"time"
 
 	"eventide/core/internal/coretest"
 )
@@ -27,4 +29,34 @@ func TestListenerWithoutASocket(t *testing.T) {
 	}
 	coretest.WantErr(t, "the error", err, errors.ErrUnsupported)
 	coretest.WantText(t, "its text", err, `process: Listener "http": a *process.pipes has no SyscallConn: unsupported operation`)
+}
+
+// TestListenerReturnsTheErrorOfAccept: an error of the net.Listener is returned at once, unless HTTP has stopped the listener: in a
+// process without a service manager, and for the program's listener and a service manager's in a process that has one.
+func TestListenerReturnsTheErrorOfAccept(t *testing.T) {
+	accept := func(what string, record bool) {
+		tcp := listen(t, false).(*net.TCPListener)
+		defer tcp.Close()
+		if record {
+			inherit(tcp)
+		}
+		coretest.Must(t, tcp.SetDeadline(time.Unix(1, 0)))
+		failed := make(chan error, 1)
+		go func() {
+			_, err := Listener{Name: "http", Listener: tcp}.Accept()
+			failed <- err
+		}()
+		coretest.Until(t, "the end of Accept, "+what, func() bool { return len(failed) > 0 })
+		coretest.WantErr(t, "Accept, "+what, <-failed, os.ErrDeadlineExceeded)
+	}
+	inherited.Lock()
+	before := inherited.stopped
+	inherited.stopped = nil
+	inherited.Unlock()
+	accept("none from a service manager", false)
+	accept("from a service manager", true)
+	accept("of the program", false)
+	inherited.Lock()
+	inherited.stopped = before
+	inherited.Unlock()
 }

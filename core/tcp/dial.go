@@ -24,7 +24,8 @@ import (
 // the shutdown. A loop with a full queue refuses it at once, with core.ErrQueueFull; a
 // core.WithRejectedHandler is not called.
 //
-// The handler of a failed dial is not called, with one exception: if the connection is
+// The socket of a failed dial is closed before its future fails, or Dial returns. The handler of a failed
+// dial is not called, with one exception: if the connection is
 // established just as ctx ends, the handler gets Active, Inactive and Unregistered, though
 // Dial returns an error.
 func Dial(ctx context.Context, group *core.Group, addr string, handler Handler, opts ...Option) (*Channel, error) {
@@ -172,7 +173,7 @@ func (d *dialer) start(ctx context.Context, loop *core.EventLoop, addr netip.Add
 	accepted := false
 	defer func() {
 		if !accepted { // also if the spawner calls runtime.Goexit
-			_ = sysClose(nil, fd)
+			_ = sysClose(d.cfg.faults, fd)
 		}
 	}()
 	// Not Execute: a rejected-handler may retry after ctx has ended, and would block a loop
@@ -190,7 +191,7 @@ func (c *Channel) beginConnect(ctx context.Context) {
 	a, err := c.rare.connect, errPollerEndedCall
 	defer func() {
 		if err != nil { // also if the poller panics
-			_ = sysClose(nil, c.fd)
+			_ = sysClose(c.cfg.faults, c.fd)
 			a.promise.TryFailure(refusedByLoop(a.d.call, err))
 		}
 	}()

@@ -114,6 +114,15 @@ func DialEach(ctx context.Context, g *core.Group, h Handler, addrs []netip.AddrP
 	return d.tryEach(ctx, d.loops.next(), addrs...)
 }
 
+// DialOnAsync is DialAsync on the given loop.
+func DialOnAsync(ctx context.Context, loop *core.EventLoop, addr netip.AddrPort, h Handler, opts ...Option) (*core.Future[*Channel], error) {
+	d, err := newDialer(ctx, "DialOn", loops{loop: loop}, addr.String(), h, opts)
+	if err != nil {
+		return nil, err
+	}
+	return d.start(ctx, loop, addr), nil
+}
+
 // FlushIsBeingPosted is the state of a channel while another goroutine is inside Flush, and has not posted the flush
 // yet.
 func (c *Channel) FlushIsBeingPosted() {

@@ -44,7 +44,8 @@ func (s *shared) oldestFirst() []*function {
 }
 
 // Running names the running functions, the oldest 100 with their start times and stacks, and
-// counts the others by name. It returns "" if there are none. To read the stacks it stops all
+// counts the others by name. It returns "" if there are none. Of a process whose stacks have more
+// than 4 MiB together some are missing. To read the stacks Running stops all
 // goroutines, so call it only when you give up waiting. A process.Plan calls it when the exit
 // ends and functions still run.
 func (g *Group) Running() string {

@@ -64,36 +64,48 @@ func spinUntilPoll(t *testing.T, nth int) (polls, yields int, parks int64) {
 	return polls, yields, p.Parks()
 }
 
-// TestPropSpinsOfWait: Wait counts a spin that finds nothing as a miss, and one that finds an event as a hit. After n misses in
-// a row the next 2^n-1 parks have no spin, and after a hit the next park has one. In virtual time.
+// What ends a spin.
+const (
+	spinFindsNothing = iota
+	spinFindsAnEvent
+	spinFindsAWakeUp
+)
+
+// TestPropSpinsOfWait: Wait counts a spin that finds nothing as a miss, and one that finds an event or a wake-up as a hit. After n
+// misses in a row the next 2^n-1 parks have no spin, and after a hit the next park has one. In virtual time.
 func TestPropSpinsOfWait(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
-		hits := rapid.SliceOfN(rapid.SampledFrom([]bool{false, false, true}), 1, 8).Draw(r, "spins that find an event")
+		ends := rapid.SliceOfN(rapid.SampledFrom([]int{spinFindsNothing, spinFindsNothing, spinFindsAnEvent, spinFindsAWakeUp}), 1, 8).Draw(r, "the ends of the spins")
 		var got, want []int
-		synctest.Test(t, func(t *testing.T) { got = parksBetweenSpins(t, hits) })
+		synctest.Test(t, func(t *testing.T) { got = parksBetweenSpins(t, ends) })
 		misses := 0
-		for _, hit := range hits {
-			if misses++; hit {
+		for _, end := range ends {
+			if misses++; end != spinFindsNothing {
 				misses = 0
 			}
 			want = append(want, 1<<misses-1)
 		}
 		if !slices.Equal(got, want) {
-			r.Fatalf("the spins are followed by %v parks without a spin, want %v; an event found %v", got, want, hits)
+			r.Fatalf("the spins are followed by %v parks without a spin, want %v; the ends of the spins %v", got, want, ends)
 		}
 	})
 }
 
-// parksBetweenSpins returns how many parks without a spin follow each spin, 1000 at most. hits says which spins find an event.
-// Each park finds one.
-func parksBetweenSpins(t *testing.T, hits []bool) (parks []int) {
+// parksBetweenSpins returns how many parks without a spin follow each spin, 1000 at most. ends says how the spins end.
+// Each park finds an event.
+func parksBetweenSpins(t *testing.T, ends []int) (parks []int) {
 	var p *NetpollPoller
-	parked, spun, hit := int64(0), false, false // of this Wait
+	parked, spun, end := int64(0), false, spinFindsNothing // of this Wait
 	calls := System()
 	calls.Poll = func(_ int, events []unix.EpollEvent) (int, error) {
 		if p.Parks() == parked {
 			time.Sleep(time.Nanosecond) // of the bubble: a spin has no more time
-			if spun = true; !hit {
+			spun = true
+			switch end {
+			case spinFindsNothing:
+				return 0, nil
+			case spinFindsAWakeUp:
+				p.Wake()
 				return 0, nil
 			}
 		}
@@ -106,15 +118,15 @@ func parksBetweenSpins(t *testing.T, hits []bool) (parks []int) {
 	}
 	defer p.Close()
 	p.watched.Add(1)
-	wait := func(finds bool) bool {
-		parked, spun, hit = p.Parks(), false, finds
+	wait := func(finds int) bool {
+		parked, spun, end = p.Parks(), false, finds
 		if err := p.Wait(time.Time{}); err != nil {
 			t.Fatal(err)
 		}
 		return spun
 	}
-	wait(hits[0])
-	for _, next := range append(slices.Clone(hits[1:]), true) {
+	wait(ends[0])
+	for _, next := range append(slices.Clone(ends[1:]), spinFindsAnEvent) {
 		n := 0
 		for n < 1000 && !wait(next) {
 			n++
