@@ -43,6 +43,12 @@ var shared = []edit{
 	{file: "runtime/mgc.go", in: "GC", at: enter, text: "ilvMeet(ilvMetGC)"},
 	{file: "syscall/exec_unix.go", in: "forkExec", at: enter, text: "ilvChild()"},
 
+	// Signals to the own process.
+	{file: "syscall/syscall_linux.go", in: "Syscall", at: enter, text: "ilvSignals(trap, a1, a2, a3)"},
+	{file: "syscall/syscall_linux.go", in: "RawSyscall", at: enter, text: "ilvSignals(trap, a1, a2, a3)"},
+	{file: "os/pidfd_linux.go", in: "(*Process).pidfdSendSignal", at: enter, text: "ilvSends(p.Pid, int(s))"},
+	{file: "runtime/sigqueue.go", in: "sigsend", at: after, find: "sig.delivering.Add(1)", text: "ilvHandled(s)"},
+
 	// The end of a process, and its last words.
 	{file: "runtime/panic.go", in: "dopanic_m", at: enter, text: "ilvDying(gp, pc, sp)"},
 	{file: "runtime/panic.go", in: "throw", at: enter, text: "ilvFatal(s)"},
