@@ -62,17 +62,6 @@ func newTimeline(f *found, testName string, lines *sourceLines) *timeline {
 	return t
 }
 
-// firstTest is the goroutine of the test that the runner started first.
-func firstTest(f *found) uint64 {
-	first := uint64(0)
-	for g, start := range f.born {
-		if start == "testing.tRunner" && (first == 0 || g < first) {
-			first = g
-		}
-	}
-	return first
-}
-
 // A timelineBuilder follows the turn through a trace.
 type timelineBuilder struct {
 	*timeline
@@ -142,12 +131,7 @@ func (t *timeline) collectLanes(f *found, testName string) {
 			continue
 		}
 		name := shortFunc(op.Func)
-		if f.born[op.Goroutine] == "testing.tRunner" {
-			name = "a test" // testName or one of its subtests
-			if op.Goroutine == firstTest(f) {
-				name = testName
-			}
-		} else if start := f.born[op.Goroutine]; start != "" && !libraryFunc(start) && !wrapper.MatchString(start) {
+		if start := f.born[op.Goroutine]; start != "" && !libraryFunc(start) && !wrapper.MatchString(start) {
 			name = shortFunc(start)
 		}
 		if op.Goroutine == 1 {
@@ -322,9 +306,9 @@ func shortFunc(name string) string {
 		name = name[i+1:]
 	}
 	if _, after, ok := strings.Cut(name, "."); ok {
-		return after
+		name = after
 	}
-	return name
+	return strings.TrimSuffix(name, "-fm") // of a method value
 }
 
 var calledFunc = regexp.MustCompile(`^([\w./*()\[\]-]+)\(`)

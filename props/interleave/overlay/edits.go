@@ -110,6 +110,7 @@ var shared = []edit{
 	{file: "sync/cond.go", in: "(*Cond).Broadcast", at: enter, text: "ilvPoint(unsafe.Pointer(c), ilvSignal)"},
 	{file: "sync/waitgroup.go", in: "(*WaitGroup).Add", at: enter, text: "ilvPoint(unsafe.Pointer(wg), ilvAdd)"},
 	{file: "sync/waitgroup.go", in: "(*WaitGroup).Wait", at: enter, text: "ilvPoint(unsafe.Pointer(wg), ilvWait)"},
+	{file: "sync/waitgroup.go", in: "(*WaitGroup).Go", at: after, find: "wg.Add(1)", text: "ilvNames(f)"},
 	{file: "sync/pool.go", in: "(*Pool).pinSlow", at: enter, text: "ilvHush(); defer ilvLoud()"}, // how often it is called depends on the collector
 	{file: "sync/once.go", in: "(*Once).Do", at: enter, text: "ilvPoint(unsafe.Pointer(o), ilvOnce)"},
 
@@ -148,6 +149,7 @@ var shared = []edit{
 	{file: "testing/testing.go", in: "tRunner", at: replace, find: "callerName(0)", text: "ilvRunner()"},
 	{file: "testing/testing.go", in: "(*T).Run", at: replace, find: "var pc [maxStackLen]uintptr", text: "var pc []uintptr"},
 	{file: "testing/testing.go", in: "(*T).Run", at: replace, find: "runtime.Callers(2, pc[:])", text: "ilvCreator(t, &pc)"},
+	{file: "testing/testing.go", in: "(*T).Run", at: before, find: "go tRunner(t, f)", text: "ilvNames(f)"},
 	{file: "testing/testing.go", in: "(*T).report", at: replace, find: "fmtDuration", text: "ilvDuration"},
 	{file: "testing/match.go", in: "simpleMatch.matches", at: replace, find: "matchString(m[i], s)", text: "ilvMatch(m[i], s, matchString)"},
 	{file: "testing/match.go", in: "simpleMatch.verify", at: replace, find: `matchString(s, "non-empty")`, text: `ilvMatch(s, "non-empty", matchString)`},
