@@ -54,6 +54,17 @@ func TestMainRunsTwice(t *testing.T) {
 	want(t, driver.ExitNothing, []string{"test", "-schedules", "5"}, "1 test, ")
 }
 
+// A TestMain that ends the process without running the tests leaves them unexplored.
+func TestMainRunsNothing(t *testing.T) {
+	const ended = "TestMain ended the process before it ran a test"
+	module(t, "x_test.go", "package x\n\nimport (\n\t\"os\"\n\t\"testing\"\n)\n\nfunc TestMain(m *testing.M) { os.Exit(0) }\n\nfunc TestX(t *testing.T) { t.Error(\"never\") }\n",
+		"y/y_test.go", strings.Replace(healthy, "package x", "package y", 1))
+	want(t, driver.ExitUndecided, []string{"test"}, ended)
+	want(t, driver.ExitUndecided, []string{"test", "-schedules", "5", "./..."}, "?   \texample.com/x\t["+ended, "ok  \texample.com/x/y")
+	module(t, "x_test.go", "package x\n\nimport (\n\t\"os\"\n\t\"testing\"\n)\n\nfunc TestMain(m *testing.M) { os.Exit(m.Run()) }\n")
+	want(t, driver.ExitInput, []string{"test"}, "no tests in example.com/x")
+}
+
 // A run writes nothing into the module cache.
 func TestModuleCacheIsNotWritten(t *testing.T) {
 	out, err := exec.Command("go", "env", "GOMODCACHE").Output()

@@ -171,7 +171,10 @@ func TestNoTests(t *testing.T) {
 	module(t, "x_test.go", healthy, "empty/y.go", "package empty\n", "example/e_test.go", "package example\n\nfunc ExampleX() {\n\t// Output:\n}\n")
 	want(t, driver.ExitInput, []string{"test", "-run", "NoSuch"}, "no tests match -run NoSuch")
 	want(t, driver.ExitInput, []string{"test", "./empty"}, "no tests in example.com/x/empty")
-	want(t, driver.ExitInput, []string{"test", "./example"}, "examples and fuzz tests (ExampleX) do not run under control")
+	want(t, driver.ExitInput, []string{"test", "./example"}, "examples, fuzz tests and benchmarks (ExampleX) do not run under control")
+	write(t, "b_test.go", "package x\n\nimport \"testing\"\n\nfunc BenchmarkX(b *testing.B) {}\n")
+	want(t, driver.ExitInput, []string{"test", "-run", "BenchmarkX"}, "examples, fuzz tests and benchmarks (BenchmarkX) do not run under control")
+	want(t, driver.ExitNothing, []string{"test", "-schedules", "5"}, "not explored: 1 example, fuzz test or benchmark (BenchmarkX)")
 	want(t, driver.ExitInput, []string{"test", "./nosuch"}, "nosuch")
 	want(t, driver.ExitInput, []string{"test", "sync"}, "standard library")
 }

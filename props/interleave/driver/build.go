@@ -6,10 +6,14 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -79,10 +83,10 @@ func lockFile(name string) (func(), error) {
 	return func() { f.Close() }, nil
 }
 
-var testName = regexp.MustCompile(`^(Test|Example|Fuzz)\w*$`)
+var testName = regexp.MustCompile(`^(Test|Example|Fuzz|Benchmark)\w*$`)
 
 // list fills in the tests of p that -run and -skip select, and returns the names of
-// selected examples and fuzz tests, which do not run under control.
+// selected examples, fuzz tests and benchmarks, which do not run under control.
 func (b *builder) list(p *pkg, run, skip runPattern) (others []string, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), b.opts.Timeout)
 	defer cancel()
@@ -115,5 +119,27 @@ func (b *builder) list(p *pkg, run, skip runPattern) (others []string, err error
 			others = append(others, name)
 		}
 	}
+	if len(seen) == 0 && p.declaresTests() {
+		return nil, errEnded
+	}
 	return others, nil
+}
+
+// errEnded is the error of a package whose tests never run.
+var errEnded = errors.New("TestMain ended the process before it ran a test")
+
+// declaresTests says whether the sources of p have a test.
+func (p *pkg) declaresTests() bool {
+	for _, name := range slices.Concat(p.TestGoFiles, p.XTestGoFiles) {
+		file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(p.Dir, name), nil, parser.SkipObjectResolution)
+		if err != nil {
+			continue // it has been compiled, so the error is no matter of syntax
+		}
+		for _, d := range file.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok && f.Recv == nil && f.Name.Name != "TestMain" && testName.MatchString(f.Name.Name) && len(f.Type.Params.List) == 1 {
+				return true
+			}
+		}
+	}
+	return false
 }

@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -24,12 +25,13 @@ func Hunt(o Options) (int, error) {
 		o.Budget /= 2
 	}
 	code, err := Test(o)
-	if code != ExitNothing || err != nil || !second || o.JSON {
+	if worst(code, ExitUndecided) != ExitUndecided || err != nil || !second || o.JSON {
 		return code, err
 	}
 	fmt.Fprintf(o.Stdout, "nothing found while time moves only when no goroutine can run; searching with -time mixed\n")
 	o.Time = "mixed"
-	return Test(o)
+	again, err := Test(o)
+	return worst(code, again), err
 }
 
 // ReplayFile repeats the finding of a replay file in a fresh process, and prints its
@@ -58,7 +60,10 @@ func ReplayFile(o Options, name string) (int, error) {
 	if err := s.builder.compile(p); err != nil {
 		return ExitInput, fmt.Errorf("%s: %w", p.ImportPath, err)
 	}
-	if _, err := s.builder.list(p, runPattern{}, nil); err != nil {
+	switch _, err := s.builder.list(p, runPattern{}, nil); {
+	case errors.Is(err, errEnded):
+		return ExitUndecided, fmt.Errorf("%s: %w", p.ImportPath, err)
+	case err != nil:
 		return ExitInput, err
 	}
 	one, err := s.builder.replay(p, name, r)

@@ -100,6 +100,8 @@ func (s *session) reportPackage(r *pkgRun) {
 	}
 	why := "cannot be listed"
 	switch {
+	case errors.Is(r.failed, errEnded):
+		why = r.failed.Error()
 	case errors.Is(r.failed, errBuild):
 		why = "does not build"
 	case errors.Is(r.failed, errCgo):

@@ -30,7 +30,7 @@ type session struct {
 // A pkgRun is one package of a session.
 type pkgRun struct {
 	*pkg
-	others    []string // examples and fuzz tests
+	others    []string // examples, fuzz tests and benchmarks
 	plain     *plainResult
 	failed    error // it cannot be built or listed
 	results   []*testResult
@@ -145,7 +145,7 @@ func (s *session) prepare() error {
 func (s *session) nothingMatched() error {
 	for _, r := range s.pkgs {
 		if len(r.others) > 0 {
-			return inputError("no tests match: examples and fuzz tests (%s) do not run under control", r.others[0])
+			return inputError("no tests match: examples, fuzz tests and benchmarks (%s) do not run under control", r.others[0])
 		}
 	}
 	if s.opts.Run == "" {
@@ -175,6 +175,10 @@ func (s *session) explorePackage(r *pkgRun, left *budget) error {
 	switch {
 	case !r.hasTests():
 		out.result, out.tail = "skip", "[no test files]"
+	case errors.Is(r.failed, errEnded):
+		s.reportPackage(r)
+		out.result, out.tail = "skip", fmt.Sprintf("[%v]", errEnded)
+		s.worse(ExitUndecided)
 	case r.failed != nil:
 		s.reportPackage(r)
 		out.result = "fail"
@@ -185,6 +189,11 @@ func (s *session) explorePackage(r *pkgRun, left *budget) error {
 		}
 		s.worse(ExitInput)
 	case len(r.tests) == 0:
+		var err error
+		if r.replays, err = s.replayAll(r.pkg); err != nil {
+			return fmt.Errorf("%s: %w", r.ImportPath, err)
+		}
+		s.introduce(r, out)
 		out.tail = "[no tests to run]"
 	default:
 		if err := s.testPackage(r, out, left); err != nil {
@@ -200,6 +209,9 @@ func (s *session) explorePackage(r *pkgRun, left *budget) error {
 // searches.
 func (s *session) testPackage(r *pkgRun, out *suite, left *budget) error {
 	var err error
+	if r.replays, err = s.replayAll(r.pkg); err != nil {
+		return err
+	}
 	if s.state != nil {
 		if r.content, err = r.contentHash(); err != nil {
 			return err
@@ -215,9 +227,6 @@ func (s *session) testPackage(r *pkgRun, out *suite, left *budget) error {
 		}
 	}
 	until := r.began.Add(s.opts.Timeout)
-	if r.replays, err = s.replayAll(r.pkg); err != nil {
-		return err
-	}
 	left.spend(time.Since(r.began))
 	if r.plain, err = s.opts.plain(r.pkg, left.plain(len(r.tests)*s.opts.Count)); err != nil {
 		return err
