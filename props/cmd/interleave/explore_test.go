@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -80,16 +81,31 @@ func TestRegressionFile(t *testing.T) {
 		t.Errorf("the regression file was not replayed first\n%s", out)
 	}
 
+	// A test that is there and left out is no reason to distrust the file.
+	write(t, filepath.Join(dir, "y_test.go"), healthy)
+	for _, args := range [][]string{{"-run", "TestHealthy"}, {"-skip", "TestLost"}} {
+		want(t, driver.ExitNothing, append([]string{"test", "-schedules", "50"}, args...))
+	}
+	if err := os.Remove(filepath.Join(dir, "y_test.go")); err != nil {
+		t.Fatal(err)
+	}
+
 	repaired := strings.Replace(lost, "n.Store(n.Load() + 1)", "n.Add(1)", 1)
 	write(t, filepath.Join(dir, "x_test.go"), repaired)
 	want(t, driver.ExitNothing, []string{"test", "-v", "-schedules", "50"}, "regression TestLost")
 
 	write(t, filepath.Join(dir, "x_test.go"), "package x\n\nimport \"testing\"\n\nfunc TestLost(t *testing.T) {}\n")
-	want(t, driver.ExitNothing, []string{"test", "-schedules", "50"}, "no longer applies: ", "switches were not met: the package's sources have changed")
+	want(t, driver.ExitUndecided, []string{"test", "-schedules", "50"}, "no longer applies: ", "switches were not met: the package's sources have changed")
 	want(t, driver.ExitUndecided, []string{"replay", files[0]}, "no longer applies")
 
 	write(t, filepath.Join(dir, "x_test.go"), strings.Replace(repaired, "TestLost", "TestOther", 1))
-	want(t, driver.ExitNothing, []string{"test", "-schedules", "50"}, "no longer applies: example.com/x has no test TestLost any more")
+	const gone = "no longer applies: example.com/x has no test TestLost any more"
+	want(t, driver.ExitUndecided, []string{"test", "-schedules", "50"}, gone)
+	want(t, driver.ExitUndecided, []string{"test", "-schedules", "50", "-state", "state.json"}, gone)
+	want(t, driver.ExitUndecided, []string{"test", "-schedules", "50", "-state", "state.json", "-v"}, gone, "kept in state.json")
+	want(t, driver.ExitUndecided, []string{"hunt", "-schedules", "50", "-run", "TestOther"}, gone, "searching with -time mixed")
+	write(t, filepath.Join(dir, "y/y_test.go"), strings.Replace(healthy, "package x", "package y", 1))
+	want(t, driver.ExitUndecided, []string{"test", "-schedules", "50", "-run", "TestHealthy", "./..."}, gone, "[no tests to run]")
 	want(t, driver.ExitUndecided, []string{"replay", files[0]}, "no longer applies")
 }
 
@@ -332,6 +348,10 @@ func TestLarge(t *testing.T) {
 	}
 }
 `)
-	want(t, driver.ExitUndecided, []string{"test", "-steps", "10000", "-schedules", "20"}, "one has at least 30001, and -steps raises the limit")
+	out := want(t, driver.ExitUndecided, []string{"test", "-steps", "10000", "-schedules", "20"}, "one has at least 30001, and -steps raises the limit",
+		"the default schedule is undecided, so processes have no warm-up")
+	if strings.Contains(out, "fails") {
+		t.Errorf("a schedule that is undecided is said to fail\n%s", out)
+	}
 	want(t, driver.ExitNothing, []string{"test", "-steps", "200000", "-schedules", "20"}, "ok  ")
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -14,34 +13,43 @@ import (
 // -count has a seed of its own.
 func (s *session) exploreTest(r *pkgRun, t test, round uint64, left *budget, until time.Time) (*testResult, error) {
 	out := &testResult{name: t.Name, result: "pass"}
-	state := r.plain.state(t.Name)
-	if state == plainSkipped {
+	x := &search{pkg: r.pkg, leaks: s.opts.Leaks, test: t, opts: s.opts, seed: s.opts.Seed + round, until: until}
+	plain := r.plain
+	if state := plain.state(t.Name); state == plainSkipped {
 		out.result, out.text = "skip", "it skips itself: its schedules were not explored"
 		left.share()
-		x := &search{pkg: r.pkg, test: t, opts: s.opts, seed: s.opts.Seed + round, stopped: "skips itself"}
+		x.stopped, x.about = "skips itself", out.text
 		s.report(r, x, state, out)
-		return out, s.finish(x, out.text, out, ExitNothing)
+		return out, s.finish(x, out, ExitNothing)
 	}
 	begin := time.Now()
-	about := ""
-	if state == plainFailed {
-		about = "fails without control too: " + r.plain.about(t.Name)
-	}
-	x := &search{pkg: r.pkg, leaks: s.opts.Leaks, test: t, opts: s.opts, seed: s.opts.Seed + round, until: until, fresh: s.opts.Fresh || state == plainOnce}
 	x.limit, x.budget = s.limits(left)
 	x.limit = x.share(x.limit)
-	switch done := s.resume(x, about); {
+	switch done := s.resume(x); {
 	case done != nil:
 		left.unused(x.budget)
 		return s.again(r, done), nil
 	case s.elsewhere(x):
 		left.unused(x.budget)
 		out.result, out.text = "skip", "a complete search is not divided: it is explored in another shard"
-		return out, s.finish(x, out.text, out, ExitNothing)
+		x.about = out.text
+		return out, s.finish(x, out, ExitNothing)
 	}
-	if slices.Contains(r.plain.running, t.Name) {
-		x.plainCut = r.plain.cut
+	if plain.interrupted(t.Name) {
+		var err error
+		if plain, err = s.opts.plainRun(r.pkg, t.Pattern, 2, x.alonePlain()); err != nil {
+			return nil, fmt.Errorf("%s: %w", t.Name, err)
+		}
+		x.confirming += plain.took
+		if plain.interrupted(t.Name) {
+			x.plainCut = plain.cut
+		}
 	}
+	state := plain.state(t.Name)
+	if state == plainFailed {
+		x.about = "fails without control too: " + plain.about(t.Name)
+	}
+	x.fresh = s.opts.Fresh || state == plainOnce
 	if err := x.run(); err != nil {
 		return nil, fmt.Errorf("%s: %w", t.Name, err)
 	}
@@ -49,9 +57,9 @@ func (s *session) exploreTest(r *pkgRun, t test, round uint64, left *budget, unt
 	out.took = time.Since(begin)
 	var text []string
 	switch {
-	case about != "":
+	case x.about != "":
 		out.result = "fail"
-		text = append(text, about)
+		text = append(text, x.about)
 	case x.alone != "":
 		text = append(text, "fails without control too if it runs alone, and not after the other tests: "+x.alone)
 	}
@@ -79,7 +87,7 @@ func (s *session) exploreTest(r *pkgRun, t test, round uint64, left *budget, unt
 	}
 	code := s.count(r, x, out)
 	s.report(r, x, state, out)
-	return out, s.finish(x, about, out, code)
+	return out, s.finish(x, out, code)
 }
 
 // limits returns the number of schedules and the budget of one test's search.
@@ -143,7 +151,11 @@ func (s *session) notices(x *search) []string {
 		lines = append(lines, "it cannot run twice in one process: each schedule had a process of its own")
 	}
 	if x.cold {
-		lines = append(lines, "the default schedule fails, so processes have no warm-up: a schedule may see what an earlier one left behind")
+		why := "fails"
+		if x.coldUndecided {
+			why = "is undecided"
+		}
+		lines = append(lines, fmt.Sprintf("the default schedule %s, so processes have no warm-up: a schedule may see what an earlier one left behind", why))
 	}
 	if cut := x.plainCut; cut > 0 {
 		lines = append(lines, fmt.Sprintf("it did not end within %v without control", cut))
@@ -247,14 +259,14 @@ func (p *pkg) selects(name string) bool {
 }
 
 // introduce begins the suite of a package with the outcomes of its replay files and the
-// names of examples and fuzz tests that are not explored.
+// names of examples, fuzz tests and benchmarks, which are not explored.
 func (s *session) introduce(r *pkgRun, out *suite) {
 	for _, one := range r.replays {
 		s.addReplay(r, out, one)
 	}
 	if len(r.others) > 0 {
 		sort.Strings(r.others)
-		out.text = append(out.text, fmt.Sprintf("not explored: %s (%s)", plural(len(r.others), "example or fuzz test", "examples and fuzz tests"), strings.Join(r.others, ", ")))
+		out.text = append(out.text, fmt.Sprintf("not explored: %s (%s)", plural(len(r.others), "example, fuzz test or benchmark", "examples, fuzz tests and benchmarks"), strings.Join(r.others, ", ")))
 	}
 }
 
@@ -273,7 +285,7 @@ func (s *session) summarise(r *pkgRun, out *suite) {
 }
 
 // addReplay adds the outcome of a replay file to the suite. A finding that is
-// reproduced is a failure.
+// reproduced is a failure, and a file that no longer applies leaves the run undecided.
 func (s *session) addReplay(r *pkgRun, out *suite, one *replayed) {
 	result := &testResult{name: one.replay.Test, result: "pass"}
 	line := fmt.Sprintf("regression %s: %s: %s", filepath.Base(one.file), one.outcome, one.why)
@@ -287,7 +299,8 @@ func (s *session) addReplay(r *pkgRun, out *suite, one *replayed) {
 	case NotReproduced:
 		result.text = line
 	case NotApplicable:
-		result.notice = line
+		result.result, result.notice = "skip", line
+		s.worse(ExitUndecided)
 	}
 	out.tests = append(out.tests, result)
 }

@@ -16,7 +16,7 @@ import (
 // A plainResult is what a run without control shows of the tests of a package.
 type plainResult struct {
 	results map[string][]string // PASS, FAIL and SKIP of each test's rounds
-	running []string            // tests that had begun and not ended when the process ended
+	running []string            // tests that had begun, were not paused and had not ended when the process ended
 	output  string
 	err     string        // "" if the process ended with success
 	cut     time.Duration // the process was killed after this time; 0 if it was not
@@ -33,6 +33,7 @@ var (
 	markLine    = regexp.MustCompile(`\x16(?:=== (?:NAME|CONT|PAUSE).*\n?)?`)
 	startOfTest = regexp.MustCompile(`\x16=== RUN   [^/\s]+\n`)
 	startLine   = regexp.MustCompile(`\x16=== RUN   ([^/\s]+)$`)
+	pauseLine   = regexp.MustCompile(`\x16=== (PAUSE|CONT) +([^/\s]+)$`)
 )
 
 // plain runs the selected tests of p twice in one process without control. Tests that
@@ -81,7 +82,7 @@ func (o *Options) plainRun(p *pkg, pattern string, rounds int, most time.Duratio
 
 func parsePlain(output string) *plainResult {
 	r := &plainResult{results: map[string][]string{}, output: output}
-	begun := map[string]int{}
+	begun, paused := map[string]int{}, map[string]bool{}
 	var order []string
 	for _, line := range strings.Split(output, "\n") {
 		if m := startLine.FindStringSubmatch(line); m != nil {
@@ -90,12 +91,15 @@ func parsePlain(output string) *plainResult {
 			}
 			begun[m[1]]++
 		}
+		if m := pauseLine.FindStringSubmatch(line); m != nil {
+			paused[m[2]] = m[1] == "PAUSE"
+		}
 		if m := resultLine.FindStringSubmatch(line); m != nil {
 			r.results[m[2]] = append(r.results[m[2]], m[1])
 		}
 	}
 	for _, name := range order {
-		if begun[name] > len(r.results[name]) {
+		if begun[name] > len(r.results[name]) && !paused[name] {
 			r.running = append(r.running, name)
 		}
 	}
@@ -128,6 +132,10 @@ func (r *plainResult) state(name string) plainState {
 	}
 	return plainPassed
 }
+
+// interrupted says whether the process ended during the test. The reason may be another
+// test, so only a run of the test alone shows something about it.
+func (r *plainResult) interrupted(name string) bool { return slices.Contains(r.running, name) }
 
 // about returns what the run printed of a test, or why the process ended.
 func (r *plainResult) about(name string) string {

@@ -7,7 +7,7 @@ import (
 
 // resume gives x the kept state of its test, and makes x keep its state from now on. It
 // returns the kept test if nothing is left to do.
-func (s *session) resume(x *search, about string) *keptTest {
+func (s *session) resume(x *search) *keptTest {
 	if s.state == nil {
 		return nil
 	}
@@ -18,12 +18,13 @@ func (s *session) resume(x *search, about string) *keptTest {
 			return k
 		}
 		x.next, x.leaks, x.cold, x.alone, x.spent, x.covered = k.Next, k.Leaks, k.Cold, k.Alone, k.Spent, k.Coverage
+		x.coldUndecided = k.ColdUndecided
 		for _, f := range k.Findings {
 			x.found = append(x.found, &found{cause: f.Cause, times: f.Finding.Times, kept: &f, file: f.Finding.Replay})
 		}
 	}
 	x.progress = func(x *search) error {
-		k, err := s.kept(x, hash, about)
+		k, err := s.kept(x, hash)
 		if err != nil {
 			return err
 		}
@@ -33,8 +34,8 @@ func (s *session) resume(x *search, about string) *keptTest {
 }
 
 // kept is the state of a search between two processes.
-func (s *session) kept(x *search, hash, about string) (*keptTest, error) {
-	k := &keptTest{Package: x.pkg.ImportPath, Test: x.test.Name, Hash: hash, Next: x.next, Leaks: x.leaks, Cold: x.cold, Alone: x.alone, About: about,
+func (s *session) kept(x *search, hash string) (*keptTest, error) {
+	k := &keptTest{Package: x.pkg.ImportPath, Test: x.test.Name, Hash: hash, Next: x.next, Leaks: x.leaks, Cold: x.cold, ColdUndecided: x.coldUndecided, Alone: x.alone, About: x.about,
 		Spent: x.spent, Coverage: x.covered, Stopped: x.stopped, Exhaust: s.opts.Exhaust}
 	for _, f := range x.found {
 		if f.kept == nil {
@@ -48,11 +49,11 @@ func (s *session) kept(x *search, hash, about string) (*keptTest, error) {
 }
 
 // finish keeps the result of a test whose search has ended.
-func (s *session) finish(x *search, about string, out *testResult, code int) error {
+func (s *session) finish(x *search, out *testResult, code int) error {
 	if s.state == nil {
 		return nil
 	}
-	k, err := s.kept(x, s.opts.searchHash(x.pkg.content, x.test, x.seed), about)
+	k, err := s.kept(x, s.opts.searchHash(x.pkg.content, x.test, x.seed))
 	if err != nil {
 		return err
 	}

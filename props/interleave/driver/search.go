@@ -9,29 +9,31 @@ import (
 
 // A search explores the schedules of one test.
 type search struct {
-	pkg        *pkg
-	test       test
-	opts       *Options
-	seed       uint64
-	fresh      bool          // a process for each schedule: the test cannot run twice in one
-	limit      uint64        // schedules; 0 is none
-	budget     time.Duration // of the search, without minimising; 0 is none
-	until      time.Time     // of the package's run; zero is none
-	leaks      bool
-	cold       bool   // processes have no warm-up, because the warm-up fails
-	largest    uint64 // operations of the largest schedule that passed
-	covered    coverage
-	found      []*found
-	spent      time.Duration
-	confirming time.Duration       // spent on findings
-	onceBy     time.Time           // when a process of once is killed; zero is never
-	cpu        time.Duration       // processor time of the processes of once
-	alone      string              // output of the test when it failed alone without control; "" if it did not fail so
-	plainCut   time.Duration       // time after which a run without control was killed during this test; 0 if it was not
-	stopped    string              // why the search ended before its limit; "" if it did not
-	program    string              // of interleave.Linearizable; "" draws one for each schedule
-	next       uint64              // place of the first schedule that has not run
-	progress   func(*search) error // called before each process; nil for none
+	pkg           *pkg
+	test          test
+	opts          *Options
+	seed          uint64
+	fresh         bool          // a process for each schedule: the test cannot run twice in one
+	limit         uint64        // schedules; 0 is none
+	budget        time.Duration // of the search, without minimising; 0 is none
+	until         time.Time     // of the package's run; zero is none
+	leaks         bool
+	cold          bool   // processes have no warm-up, because the warm-up fails or is undecided
+	coldUndecided bool   // it is undecided
+	largest       uint64 // operations of the largest schedule that passed
+	covered       coverage
+	found         []*found
+	spent         time.Duration
+	confirming    time.Duration       // spent on findings
+	onceBy        time.Time           // when a process of once is killed; zero is never
+	cpu           time.Duration       // processor time of the processes of once
+	about         string              // what the run without control showed
+	alone         string              // output of the test when it failed alone without control; "" if it did not fail so
+	plainCut      time.Duration       // time after which a run without control was killed during this test; 0 if it was not
+	stopped       string              // why the search ended before its limit; "" if it did not
+	program       string              // of interleave.Linearizable; "" draws one for each schedule
+	next          uint64              // place of the first schedule that has not run
+	progress      func(*search) error // called before each process; nil for none
 }
 
 // A found is one distinct finding of a test.
@@ -242,11 +244,13 @@ func (s *search) take(e *ending, from uint64) error {
 	s.largest = max(s.largest, e.finding.Largest)
 	if protocol.Inconclusive(e.finding.Verdict) || e.finding.Verdict == verdictOutside {
 		s.covered.inconclusive(e.finding)
-		s.cold = s.cold || e.finding.Warm // other schedules may end
+		if e.finding.Warm && !s.cold {
+			s.cold, s.coldUndecided = true, true // other schedules may end
+		}
 		return nil
 	}
 	if e.finding.Warm && !s.cold {
-		s.cold = true
+		s.cold, s.coldUndecided = true, false
 		if err := s.tryAlone(); err != nil {
 			return err
 		}

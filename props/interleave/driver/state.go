@@ -45,6 +45,7 @@ type keptTest struct {
 	About         string // what the run without control showed
 	Notice        string
 	Leaks, Cold   bool
+	ColdUndecided bool
 	Alone         string
 	Stopped       string
 	Spent, Took   time.Duration
