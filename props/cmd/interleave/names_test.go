@@ -59,7 +59,7 @@ func TestDone(t *testing.T) {
 	wg.Wait()
 }
 `)
-	out := want(t, driver.ExitFinding, []string{"test", "-schedules", "200", "-run", "TestSub"}, "g1 TestSub ", " TestSub.func1 ", " (*cache).get ", " check.func1")
+	out := want(t, driver.ExitFinding, []string{"test", "-schedules", "200", "-run", "TestSub"}, " TestSub.func1 ", " (*cache).get ", " check.func1")
 	for _, wrong := range []string{"highPrecisionTimeNow", "tRunner", "-fm"} {
 		if strings.Contains(out, wrong) {
 			t.Errorf("%s is the name of a goroutine\n%s", wrong, out)

@@ -24,3 +24,16 @@ func TestPlainStates(t *testing.T) {
 		t.Errorf("about TestBad: %q", got)
 	}
 }
+
+// A test that is paused is not interrupted when the process ends.
+func TestPlainInterrupted(t *testing.T) {
+	const m = "\x16"
+	r := parsePlain(m + "=== RUN   TestPaused\n" + m + "=== PAUSE TestPaused\n" + m + "=== RUN   TestGoesOn\n" + m + "=== PAUSE TestGoesOn\n" +
+		m + "=== CONT  TestGoesOn\n" + m + "=== RUN   TestRuns\n")
+	r.err = "exit status 1"
+	for name, want := range map[string]plainState{"TestPaused": plainUnknown, "TestGoesOn": plainFailed, "TestRuns": plainFailed} {
+		if r.state(name) != want || r.interrupted(name) != (want == plainFailed) {
+			t.Errorf("%s: state %d, want %d; interrupted: %v", name, r.state(name), want, r.interrupted(name))
+		}
+	}
+}
