@@ -35,15 +35,15 @@ func (s *session) exploreTest(r *pkgRun, t test, round uint64, left *budget, unt
 		x.about = out.text
 		return out, s.finish(x, out, ExitNothing)
 	}
-	if plain.interrupted(t.Name) {
+	if plain.interrupted(t.Name) && !plain.alone {
 		var err error
 		if plain, err = s.opts.plainRun(r.pkg, t.Pattern, 2, x.alonePlain()); err != nil {
 			return nil, fmt.Errorf("%s: %w", t.Name, err)
 		}
 		x.confirming += plain.took
-		if plain.interrupted(t.Name) {
-			x.plainCut = plain.cut
-		}
+	}
+	if plain.interrupted(t.Name) {
+		x.plainCut = plain.cut
 	}
 	state := plain.state(t.Name)
 	if state == plainFailed {

@@ -17,6 +17,7 @@ import (
 type plainResult struct {
 	results map[string][]string // PASS, FAIL and SKIP of each test's rounds
 	running []string            // tests that had begun, were not paused and had not ended when the process ended
+	alone   bool                // no other test had begun
 	output  string
 	err     string        // "" if the process ended with success
 	cut     time.Duration // the process was killed after this time; 0 if it was not
@@ -98,6 +99,7 @@ func parsePlain(output string) *plainResult {
 			r.results[m[2]] = append(r.results[m[2]], m[1])
 		}
 	}
+	r.alone = len(order) == 1
 	for _, name := range order {
 		if begun[name] > len(r.results[name]) && !paused[name] {
 			r.running = append(r.running, name)

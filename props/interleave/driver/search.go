@@ -160,6 +160,9 @@ func (s *search) left() (time.Duration, bool) {
 	left := time.Duration(0)
 	if s.budget > 0 {
 		if left = s.spare(); left <= 0 {
+			if s.covered.Schedules == 0 {
+				s.stopped = stoppedByBudget
+			}
 			return 0, false
 		}
 	}
