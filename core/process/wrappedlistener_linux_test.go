@@ -49,14 +49,15 @@ func TestListenerReturnsTheErrorOfAccept(t *testing.T) {
 		coretest.Until(t, "the end of Accept, "+what, func() bool { return len(failed) > 0 })
 		coretest.WantErr(t, "Accept, "+what, <-failed, os.ErrDeadlineExceeded)
 	}
-	inherited.Lock()
-	before := inherited.stopped
-	inherited.stopped = nil
-	inherited.Unlock()
+	recorded := func(stopped map[socketID]bool) (before map[socketID]bool) {
+		inherited.Lock()
+		defer inherited.Unlock()
+		before, inherited.stopped = inherited.stopped, stopped
+		return before
+	}
+	before := recorded(nil)
+	defer func() { recorded(before) }()
 	accept("none from a service manager", false)
 	accept("from a service manager", true)
 	accept("of the program", false)
-	inherited.Lock()
-	inherited.stopped = before
-	inherited.Unlock()
 }

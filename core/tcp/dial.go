@@ -24,8 +24,8 @@ import (
 // the shutdown. A loop with a full queue refuses it at once, with core.ErrQueueFull; a
 // core.WithRejectedHandler is not called.
 //
-// The socket of a failed dial is closed before its future fails, or Dial returns. The handler of a failed
-// dial is not called, with one exception: if the connection is
+// Unless ctx has ended, the socket of a failed dial is closed when Dial returns, or the future of
+// DialAsync fails. The handler of a failed dial is not called, with one exception: if the connection is
 // established just as ctx ends, the handler gets Active, Inactive and Unregistered, though
 // Dial returns an error.
 func Dial(ctx context.Context, group *core.Group, addr string, handler Handler, opts ...Option) (*Channel, error) {
