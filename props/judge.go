@@ -103,6 +103,15 @@ var exercisedBy = func() map[string][]string {
 	return by
 }()
 
+// Recycle gives the memory of the judged history to a later judgement. Afterwards there is no history that
+// Failure and Timeline could show.
+func (v *Verdict) Recycle() {
+	if v.history != nil {
+		v.history.Recycle()
+		v.history = nil
+	}
+}
+
 func (v *Verdict) addAny(w *history.Violation) {
 	if w != nil {
 		v.add(*w)

@@ -67,6 +67,7 @@ func propertyWith(profile Profile, id string, observe func(Verdict)) func(*rapid
 				observe(v)
 			}
 			if len(v.Violations) == 0 {
+				v.Recycle()
 				spareEvents.Store(&events)
 			}
 			return v

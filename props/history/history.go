@@ -17,7 +17,7 @@ type History struct {
 	entries  []*entry         // in the order of their submission
 	byID     map[int]*entry   // by ID
 	spans    []*span          // bodies without listeners, in the order of their Begin
-	moves    []Event          // Transit events
+	moves    []*Event         // Transit events
 	looks    []look           // observations of InEventLoop
 	promised []look           // completions of promises that have listeners
 	heard    map[int]int      // N of the Begin of a promise's first listener, by its label
@@ -28,6 +28,7 @@ type History struct {
 	closed   int              // N of the first Transit to Shutdown or later; 0: none
 	done     int              // N of the first Done or of its first observation; 0: never
 	askedAt  time.Duration    // At of asked, or of the first shutdown call
+	room     *room            // the memory of most of this
 }
 
 // call is one Invoke and its Return.
@@ -50,7 +51,7 @@ type entry struct {
 	cancels   []*call // Cancel calls
 	resets    []*call // Reset calls
 	removes   []*call // RemoveHook calls
-	complete  []Event
+	complete  []*Event
 	deadlines []deadline // of the runs and of the next one, if the timer was moved
 
 	// Of a registration.
@@ -86,7 +87,6 @@ func Of(events []Event, rules Rules) (*History, error) {
 	h := &History{
 		Rules:  rules,
 		Events: events,
-		byN:    make([]*call, len(events)+1),
 		loops:  map[int64]bool{},
 		heard:  map[int]int{},
 	}
@@ -116,7 +116,7 @@ func (h *History) findShutdown() {
 		}
 	}
 	for i := range h.moves {
-		m := &h.moves[i]
+		m := h.moves[i]
 		if m.To >= ShuttingDown && h.asked == 0 {
 			h.asked, h.askedAt = m.N, m.At
 		}
@@ -201,7 +201,7 @@ func sayingTrue(calls []*call) *call {
 
 // completedAs reports whether the log has the future or timer complete with o.
 func (e *entry) completedAs(o Outcome) bool {
-	return slices.ContainsFunc(e.complete, func(ev Event) bool { return ev.Outcome == o })
+	return slices.ContainsFunc(e.complete, func(ev *Event) bool { return ev.Outcome == o })
 }
 
 // firstDeadline returns the earliest instant at which the timer may first run, unless Reset

@@ -10,7 +10,7 @@ type indexer struct {
 	h    *History
 	open map[int64][]*span // the bodies and listeners running on each goroutine, innermost last
 
-	// Memory for what the events will make.
+	// What is left of the memory for what the events will make.
 	calls   []call
 	entries []entry
 	spans   []span
@@ -28,12 +28,13 @@ func newIndexer(h *History) *indexer {
 			spans++
 		}
 	}
-	h.calls, h.entries, h.spans = make([]*call, 0, calls), make([]*entry, 0, entries), make([]*span, 0, spans)
-	h.byID = make(map[int]*entry, entries)
-	return &indexer{
-		h: h, open: map[int64][]*span{},
-		calls: make([]call, calls), entries: make([]entry, entries), spans: make([]span, spans),
-	}
+	r := takeRoom()
+	r.calls, r.entries, r.spans = sized(r.calls, calls), sized(r.entries, entries), sized(r.spans, spans)
+	r.byNumber = sized(r.byNumber, len(h.Events)+1)
+	clear(r.byNumber)
+	h.room, h.byN, h.byID = r, r.byNumber, r.byID
+	h.calls, h.entries, h.spans, h.moves = r.inOrder[:0], r.submitted[:0], r.bodies[:0], r.moves[:0]
+	return &indexer{h: h, open: r.open, calls: r.calls, entries: r.entries, spans: r.spans}
 }
 
 // next returns the first element of room and takes it from there.
@@ -56,12 +57,12 @@ func (ix *indexer) add(e *Event) error {
 		return ix.end(e)
 	case Complete:
 		if ent := h.byID[e.ID]; ent != nil {
-			ent.complete = append(ent.complete, *e)
+			ent.complete = append(ent.complete, e)
 			return nil
 		}
 		return fmt.Errorf("complete of %d, which was never submitted", e.ID)
 	case Transit:
-		h.moves = append(h.moves, *e)
+		h.moves = append(h.moves, e)
 	case Park, Unpark:
 		h.loops[e.G] = true
 	case Ended, Readied:
@@ -120,7 +121,7 @@ func (ix *indexer) invoke(e *Event) error {
 			return fmt.Errorf("label %d submitted twice, first at #%d", e.ID, ent.submit.inv.N)
 		}
 		ent = next(&ix.entries)
-		*ent = entry{id: e.ID, submit: c}
+		ent.reset(e.ID, c)
 		if e.Op.Timers() {
 			ent.jitter = ix.h.Rules.JitterOf(e)
 		}

@@ -5,7 +5,7 @@ package history
 func judgeStates(j *judge) {
 	state := NotStarted
 	for i := range j.moves {
-		m := &j.moves[i]
+		m := j.moves[i]
 		j.exercised()
 		switch {
 		case m.From != state:

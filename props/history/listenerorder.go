@@ -52,13 +52,13 @@ func (j *judge) listenerBeforeNext(s *span, heard int, text string, args ...any)
 
 // movedBetween reports whether a shutdown changed the state between two positions.
 func (h *History) movedBetween(from, to int) bool {
-	return slices.ContainsFunc(h.moves, func(m Event) bool { return m.To >= ShuttingDown && h.mayMove(m, from, to) })
+	return slices.ContainsFunc(h.moves, func(m *Event) bool { return m.To >= ShuttingDown && h.mayMove(m, from, to) })
 }
 
 // mayMove reports whether the loop may find the change m of the state between two positions. The change is
 // in the log before the goroutine that makes it stops the batch of the loop, and the next event of the goroutine comes
 // after that. So between the two the loop may begin bodies and not find the change.
-func (h *History) mayMove(m Event, from, to int) bool {
+func (h *History) mayMove(m *Event, from, to int) bool {
 	if m.N >= to {
 		return false
 	}

@@ -80,8 +80,8 @@ func raceViolation(r *inprocess.Result) history.Violation {
 func (sc Scenario) judge(r *inprocess.Result, out props.Recording) (v props.Verdict, err error) {
 	if out.Events != nil { // otherwise the driver did not return
 		all, wrong := sc.judgeHistory(out)
-		// The history is left out, because verdicts are kept.
 		v, err = props.Verdict{Violations: all.Violations, Exercised: all.Exercised, Undecided: all.Undecided, Unrefined: all.Unrefined}, wrong
+		all.Recycle() // verdicts are kept, histories are not
 	}
 	if r.Races > 0 {
 		v.Violations = slices.Insert(v.Violations, 0, raceViolation(r))
