@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"sync"
 )
 
 // Sentinels, to be compared with errors.Is.
@@ -77,9 +78,18 @@ func newPanicError(value any) *PanicError {
 // at 1024 and formats the stack again for each doubling.
 const firstStack = 8 << 10
 
+// stackRoom has buffers of firstStack bytes for currentStack, which copies the stack out of them: the room is
+// much larger than most stacks, and a body that panics often would leave it as garbage each time.
+var stackRoom = sync.Pool{New: func() any { return new([firstStack]byte) }}
+
 // currentStack is debug.Stack.
 func currentStack() []byte {
-	for size := firstStack; ; size *= 2 {
+	room := stackRoom.Get().(*[firstStack]byte)
+	defer stackRoom.Put(room)
+	if n := runtime.Stack(room[:], false); n < firstStack {
+		return bytes.Clone(room[:n])
+	}
+	for size := 2 * firstStack; ; size *= 2 {
 		stack := make([]byte, size)
 		if n := runtime.Stack(stack, false); n < size {
 			return bytes.Clone(stack[:n])
