@@ -60,3 +60,37 @@ func TestPoll(t *testing.T) {
 		t.Errorf("a schedule is undecided\n%s", out)
 	}
 }
+
+// Gosched gives the turn away outside of a schedule too: signal.Stop calls it until the goroutine
+// of package signal, which Notify has started, waits for signals.
+func TestGoschedInTestMain(t *testing.T) {
+	module(t, "x_test.go", `package x
+
+import (
+	"os"
+	"os/signal"
+	"runtime"
+	"sync/atomic"
+	"testing"
+)
+
+func TestMain(m *testing.M) {
+	c := make(chan os.Signal, 1)
+	signal.Notify(c, os.Interrupt)
+	signal.Stop(c)
+	var begun atomic.Bool
+	go begun.Store(true)
+	for !begun.Load() {
+		runtime.Gosched()
+	}
+	os.Exit(m.Run())
+}
+
+func TestNothing(t *testing.T) {
+	done := make(chan bool)
+	go close(done)
+	<-done
+}
+`)
+	want(t, driver.ExitNothing, []string{"test", "-schedules", "50"}, "50 schedules")
+}
