@@ -83,7 +83,7 @@ func TestStateAfterKill(t *testing.T) {
 		t.Fatal(err)
 	}
 	begun := uint64(0)
-	for deadline := time.Now().Add(time.Minute); begun < 50 && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(5 * time.Minute); begun < 50 && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		if _, err := os.Stat("state.json"); err == nil {
 			begun, _ = readProgress(t, "state.json").counted()
 		}
