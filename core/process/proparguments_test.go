@@ -106,6 +106,9 @@ func (flagSignal) Signal()        {}
 func (flagSignal) String() string { return "a flag" }
 
 func (d *drawnPlan) signals() {
+	if d.bool("no signal") {
+		d.plan.Signals = []os.Signal{}
+	}
 	for i := range rapid.IntRange(0, 3).Draw(d.t, "signals") {
 		s := rapid.SampledFrom(signals).Draw(d.t, "signal")
 		d.plan.Signals = append(d.plan.Signals, s.Signal)
@@ -224,20 +227,30 @@ func (d *drawnPlan) check() {
 			d.t.Errorf("mistake %d of Validate: %q, want one with %q", i, lines[i], says)
 		}
 	}
-	if err == nil {
+	ctx := d.t.Context()
+	if d.bool("a context that never ends") {
+		ctx = context.Background()
+	}
+	p := &d.plan
+	beginless := p.Start == nil && len(p.Starts) == 0 && p.Signals != nil && len(p.Signals) == 0 && ctx.Done() == nil
+	want := "Start is nil, Signals is empty and ctx never ends"
+	switch {
+	case err != nil: // whatever else is wrong
+		want = err.Error()
+	case !beginless:
 		return
 	}
-	d.plan.Logger = slog.New(slog.DiscardHandler)
-	if r := RunReport(d.t.Context(), d.plan); r.Code != CodeBadPlan || r.Err == nil || r.Err.Error() != err.Error() {
-		d.t.Errorf("Run: code %d, %v, want %d and the error of Validate: %v", r.Code, r.Err, CodeBadPlan, err)
+	p.Logger = slog.New(slog.DiscardHandler)
+	if r := RunReport(ctx, *p); r.Code != CodeBadPlan || r.Err == nil || !strings.Contains(r.Err.Error(), want) || err != nil && r.Err.Error() != want {
+		d.t.Errorf("Run: code %d, %v, want %d and %s", r.Code, r.Err, CodeBadPlan, want)
 	}
 	if d.called || d.ex.State() != core.StateNotStarted {
 		d.t.Errorf("Run of a bad plan has called a function (%v) or an executor, which is %v", d.called, d.ex.State())
 	}
 }
 
-// TestPropArguments: Validate finds exactly the mistakes of a plan, in the documented order, and Run of
-// such a plan returns them and calls nothing.
+// TestPropArguments: Validate finds exactly the mistakes of a plan, in the documented order. Run of such a
+// plan returns them, and otherwise that nothing can begin the exit, and calls nothing.
 func TestPropArguments(t *testing.T) {
 	ex := coretest.NewExecutor(t)
 	for name, fields := range map[string][]func(*drawnPlan){

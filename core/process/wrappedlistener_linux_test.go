@@ -61,3 +61,28 @@ func TestListenerReturnsTheErrorOfAccept(t *testing.T) {
 	accept("from a service manager", true)
 	accept("of the program", false)
 }
+
+// failing is a net.Listener without a socket whose Accept fails.
+type failing struct {
+	net.Listener
+	calls int
+}
+
+func (f *failing) Accept() (net.Conn, error) {
+	f.calls++
+	return nil, os.ErrDeadlineExceeded
+}
+
+// TestListenerCallsAcceptOnce: the error of a listener without a socket is returned after one call of Accept, in
+// a process with a service manager too.
+func TestListenerCallsAcceptOnce(t *testing.T) {
+	tcp := listen(t, false).(*net.TCPListener)
+	defer tcp.Close()
+	inherit(tcp)
+	f := &failing{Listener: newPipes()}
+	_, err := Listener{Name: "http", Listener: f}.Accept()
+	coretest.WantErr(t, "Accept", err, os.ErrDeadlineExceeded)
+	if f.calls != 1 {
+		t.Errorf("Accept of the net.Listener was called %d times, want 1", f.calls)
+	}
+}
