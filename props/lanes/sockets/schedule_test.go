@@ -3,12 +3,15 @@
 package sockets
 
 import (
+	"os"
 	"strings"
 	"testing"
+	"testing/synctest"
 )
 
 // The tests of this file are made for chosen schedules: each runs one generated program. They
-// need the virtual time of the interleave command, or that of a bubble.
+// need the virtual time of the interleave command, or that of a bubble. The command runs each test
+// without control first: in real time a loaded machine would decide what a program has done by when.
 
 // TestScheduleAccepted runs a program of a connection that core accepts.
 func TestScheduleAccepted(t *testing.T) { runDense(t, Conn{}) }
@@ -33,8 +36,17 @@ func runDense(t *testing.T, how Conn) {
 	runScheduled(t, dense(how))
 }
 
-// runScheduled runs p, and fails for what it violates.
+// runScheduled runs p, in a bubble if it is not controlled, and fails for what it violates.
 func runScheduled(t *testing.T, p Program) {
+	if os.Getenv("INTERLEAVE_PLAIN") != "" {
+		synctest.Test(t, func(t *testing.T) { runHere(t, p) })
+		return
+	}
+	runHere(t, p)
+}
+
+func runHere(t *testing.T, p Program) {
+	t.Helper()
 	found, err := Run(p)
 	if err != nil {
 		t.Fatal(err)
