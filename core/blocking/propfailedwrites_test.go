@@ -78,6 +78,7 @@ func (w failedWrites) run(t *testing.T) (calls []string, cause error) {
 	ch := mustRegister(t, g, &takingConn{ours, w.Takes}, &handler{})
 	gate := make(chan struct{})
 	coretest.MustExecute(t, ch.EventLoop(), func() { <-gate })
+	synctest.Wait() // nothing is sent while the executor waits for the gate
 	for i, n := range w.Sizes {
 		ch.WriteAndFlush(make([]byte, n)).OnDone(func(n int, err error) {
 			text := fmt.Sprint(err)
