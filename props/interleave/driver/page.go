@@ -16,7 +16,7 @@ var sentences = map[string]string{
 	protocol.Exited:          "the test ended the process",
 	protocol.Deadlock:        "the test waits, no goroutine can run, and no timer is left",
 	protocol.PartialDeadlock: "goroutines wait for ever while others continue",
-	protocol.Leak:            "the test returned, and goroutines that it started wait for ever",
+	protocol.Leak:            "the test returned, and goroutines that it started still wait a minute later",
 	protocol.Livelock:        "goroutines run for ever without an end",
 	protocol.Starvation:      "goroutines run for ever without an end, while one waits for a lock",
 	protocol.Race:            "two goroutines access the same memory without synchronisation",

@@ -87,7 +87,7 @@ const (
 	Exited          = "exited"           // the program called os.Exit with a code other than 0
 	Deadlock        = "deadlock"         // the test waits, no goroutine can run and no timer is left
 	PartialDeadlock = "partial-deadlock" // goroutines wait for ever while others go on
-	Leak            = "leak"             // the test returned, and goroutines that it started wait for ever
+	Leak            = "leak"             // the test returned, and goroutines that it started still wait a minute later
 	Livelock        = "livelock"         // goroutines run for ever without an end, under a fair schedule
 	Starvation      = "starvation"       // as livelock, while a goroutine waits for a mutex or an RWMutex
 	Race            = "race"             // the race detector reported a data race

@@ -34,6 +34,8 @@ func TestVerdicts(t *testing.T) {
 		{test: "TestLargerGuard", verdict: protocol.TooLarge},
 		{test: "TestLate", verdict: protocol.LateFailure, message: "too late"},
 		{test: "TestLatePanic", verdict: protocol.LateFailure, message: "panic: too late"},
+		{test: "TestLeftForAnHour", verdict: protocol.Leak, message: "still wait a minute later"},
+		{test: "TestLeftToATicker", verdict: protocol.Leak, message: "still wait a minute later"},
 		{test: "TestSelect", verdict: protocol.Failed},
 		{test: "TestMapOrder", verdict: protocol.Failed},
 		{test: "TestTimers", verdict: protocol.Failed},
@@ -98,6 +100,8 @@ func TestPromises(t *testing.T) {
 		{"TestCleanupSleeps", 50, protocol.Request{}},
 		{"TestSpinBesideTimer", 200, protocol.Request{}},
 		{"TestSpinGuard", 200, protocol.Request{}},
+		{"TestLeftForAWhile", 50, protocol.Request{}},
+		{"TestLeftAsleep", 50, protocol.Request{}},
 	} {
 		t.Run(c.test+c.request.Time, func(t *testing.T) {
 			t.Parallel()
