@@ -103,13 +103,16 @@ var exercisedBy = func() map[string][]string {
 	return by
 }()
 
-// Recycle gives the memory of the judged history to a later judgement. Afterwards there is no history that
-// Failure and Timeline could show.
-func (v *Verdict) Recycle() {
-	if v.history != nil {
-		v.history.Recycle()
-		v.history = nil
+// Recycle gives the memory of the judged history to a later judgement, and reports whether it did: then there is
+// no history that Failure and Timeline could show, and the events may be changed. It keeps the history of a verdict
+// with a violation, and of one that is undecided: the search for an order, which was given up, may still read it.
+func (v *Verdict) Recycle() bool {
+	if v.history == nil || v.Undecided || len(v.Violations) > 0 {
+		return false
 	}
+	v.history.Recycle()
+	v.history = nil
+	return true
 }
 
 func (v *Verdict) addAny(w *history.Violation) {

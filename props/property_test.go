@@ -66,8 +66,7 @@ func propertyWith(profile Profile, id string, observe func(Verdict)) func(*rapid
 			if observe != nil {
 				observe(v)
 			}
-			if len(v.Violations) == 0 {
-				v.Recycle()
+			if v.Recycle() {
 				spareEvents.Store(&events)
 			}
 			return v
