@@ -16,8 +16,15 @@ func TestPropCountedNames(t *testing.T) {
 		names := rapid.IntRange(1, rapid.SampledFrom([]int{1, 3, 130}).Draw(t, "names"))
 		var all []*function
 		counts := map[string]int{}
-		for range rapid.SampledFrom([]int{0, 1, 2, 9, 300}).Draw(t, "functions") {
-			name := fmt.Sprint("f", names.Draw(t, "name"))
+		n, differ := rapid.SampledFrom([]int{0, 1, 2, 9, 300}).Draw(t, "functions"), rapid.Bool().Draw(t, "each with its own name")
+		if differ {
+			n = rapid.IntRange(98, 103).Draw(t, "names and functions")
+		}
+		for i := range n {
+			name := fmt.Sprint("f", i+2)
+			if !differ {
+				name = fmt.Sprint("f", names.Draw(t, "name"))
+			}
 			if name == "f1" {
 				name = ""
 			}
@@ -51,8 +58,11 @@ func wantParts(counts map[string]int, most int) (parts []string) {
 			parts = append(parts, fmt.Sprintf("%d of %s", n, name))
 		}
 	}
-	if len(parts) > 100 {
-		parts = append(parts[:100], fmt.Sprintf("%d other names", len(parts)-100))
+	switch more := len(parts) - 100; {
+	case more == 1:
+		parts = append(parts[:100], "1 other name")
+	case more > 1:
+		parts = append(parts[:100], fmt.Sprintf("%d other names", more))
 	}
 	return parts
 }

@@ -99,7 +99,11 @@ func countNames(all []*function) string {
 	for _, name := range names[:min(len(names), mostNamed)] {
 		parts = append(parts, fmt.Sprintf("%d of %s", counts[name], name))
 	}
-	if more := len(names) - len(parts); more > 0 {
+	switch more := len(names) - len(parts); more {
+	case 0:
+	case 1:
+		parts = append(parts, "1 other name")
+	default:
 		parts = append(parts, fmt.Sprintf("%d other names", more))
 	}
 	return fmt.Sprintf("and %d more: %s\n", len(all), strings.Join(parts, ", "))

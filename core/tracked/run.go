@@ -47,7 +47,7 @@ func (g *Group) accept(f *function) {
 	g.stopQuiet()
 }
 
-// acceptWaiting accepts the waiting calls that the limit now allows. Requires mu.
+// acceptWaiting accepts the waiting calls that the limit now allows. Requires mu. A closed group has none.
 func (g *Group) acceptWaiting() {
 	for len(g.waiting) > 0 && g.belowLimit() {
 		w := g.waiting[0]
@@ -139,9 +139,7 @@ func (g *Group) returned(f *function) {
 	g.mu.Lock()
 	delete(g.running, f)
 	g.counts.ran++
-	if g.state < core.StateShutdown {
-		g.acceptWaiting()
-	}
+	g.acceptWaiting()
 	g.idle()
 	g.unlockAndEnd()
 }
