@@ -49,17 +49,22 @@ func TestListenerReturnsTheErrorOfAccept(t *testing.T) {
 		coretest.Until(t, "the end of Accept, "+what, func() bool { return len(failed) > 0 })
 		coretest.WantErr(t, "Accept, "+what, <-failed, os.ErrDeadlineExceeded)
 	}
-	recorded := func(stopped map[socketID]bool) (before map[socketID]bool) {
+	noneInherited(t)
+	accept("none from a service manager", false)
+	accept("from a service manager", true)
+	accept("of the program", false)
+}
+
+// noneInherited makes the process one without a service manager's sockets, until the end of the test.
+func noneInherited(t *testing.T) {
+	record := func(stopped map[socketID]bool) (before map[socketID]bool) {
 		inherited.Lock()
 		defer inherited.Unlock()
 		before, inherited.stopped = inherited.stopped, stopped
 		return before
 	}
-	before := recorded(nil)
-	defer func() { recorded(before) }()
-	accept("none from a service manager", false)
-	accept("from a service manager", true)
-	accept("of the program", false)
+	before := record(nil)
+	t.Cleanup(func() { record(before) })
 }
 
 // failing is a net.Listener without a socket whose Accept fails.
@@ -76,6 +81,7 @@ func (f *failing) Accept() (net.Conn, error) {
 // TestListenerCallsAcceptOnce: the error of a listener without a socket is returned after one call of Accept, in
 // a process with a service manager too.
 func TestListenerCallsAcceptOnce(t *testing.T) {
+	noneInherited(t)
 	tcp := listen(t, false).(*net.TCPListener)
 	defer tcp.Close()
 	inherit(tcp)
