@@ -2,8 +2,7 @@ package history
 
 import "sync"
 
-// room is the memory of a History, which a later one can use: judging a short run makes more garbage than
-// running it does.
+// room is the memory of a History, which a later one can use: lanes judge many short runs.
 type room struct {
 	calls   []call
 	entries []entry
@@ -21,8 +20,8 @@ type room struct {
 // rooms are those of histories that nobody uses any more.
 var rooms sync.Pool
 
-// mostKept bounds the events of a history whose memory is kept: clearing the maps of a long one costs more
-// than making those of a short one.
+// mostKept bounds the events of a history whose memory is kept: clearing the maps of a long one may
+// cost more than making those of a short one.
 const mostKept = 4096
 
 // takeRoom returns the room of an old history, or a new one.
