@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"eventide/core"
@@ -85,6 +86,7 @@ func TestRunRefusesANilContext(t *testing.T) {
 		coretest.Must(t, w.Watch(ex))
 		var none context.Context
 		coretest.OnLoop(t, ex, func() {})
+		synctest.Wait() // the loop counts the task after the task has answered
 		coretest.WantText(t, "Run(nil)", w.Run(none), "watch: Run: ctx is nil, want a context")
 		coretest.Want(t, "tasks in the Status after Run(nil)", w.Statuses()[0].Stats.Ran, 0)
 		run(t, w)()
