@@ -47,6 +47,9 @@ var otherAsks = []Ask{AskNow, AskDeadline, AskTimer, AskFuture, AskErr, AskOnDon
 // ask makes the call of a step and records it: as a call of OpListen, because it may give
 // the loop a listener to call.
 func (h *harness) ask(s Step) {
+	if !h.has(s) {
+		return // refused, not made yet, or removed by minimising
+	}
 	inv := history.Event{Op: history.OpListen, Note: string(s.Ask)}
 	h.rec.call(inv, func() history.Outcome {
 		h.answerTo(s)
@@ -54,12 +57,40 @@ func (h *harness) ask(s Step) {
 	})
 }
 
+// has reports whether there is the object of which the step asks.
+func (h *harness) has(s Step) bool {
+	switch s.Ask {
+	case AskNow:
+		return h.single() != nil // a pool has no clock of its own
+	case AskResize:
+		return h.pooled() != nil
+	case AskChannels:
+		return h.fds.loop != nil
+	case AskFD, AskPost:
+		r := h.registrationOf(s.Target)
+		if r == nil {
+			return false
+		}
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		return r.reg != nil
+	case AskDeadline, AskTimer:
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		return h.timers[s.Target] != nil
+	case AskFuture:
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		return h.futures[s.Target] != nil
+	case AskSucceed, AskFail, AskKeep, AskCancel, AskListenLate:
+		return h.promises.of(s.Target) != nil
+	}
+	return true
+}
+
 func (h *harness) answerTo(s Step) {
 	switch s.Ask {
 	case AskNow:
-		if h.single() == nil {
-			return // a pool has no clock of its own
-		}
 		if now, want := h.single().Now(), h.clock.reading(); !h.real && !h.rec.fails && !now.Equal(want) {
 			h.blame("Now is %v, and the clock has %v", now, want)
 		}
@@ -117,9 +148,6 @@ func (h *harness) askFuture(id int) {
 	h.mu.Lock()
 	f := h.futures[id]
 	h.mu.Unlock()
-	if f == nil {
-		return
-	}
 	done := isClosed(f.Done())
 	_, err := f.Wait(expired)
 	open := errors.Is(err, context.Canceled) || errors.Is(err, core.ErrInEventLoop)
@@ -175,25 +203,19 @@ func (h *harness) askLocal() {
 
 // askLoop checks the answers of an event loop about its registrations.
 func (h *harness) askLoop(s Step) {
-	if h.fds.loop == nil {
-		return
-	}
 	if s.Ask == AskChannels {
 		h.askChannels()
 		return
 	}
 	r := h.registrationOf(s.Target)
-	if r == nil {
-		return
-	}
 	r.mu.Lock()
 	reg, closed := r.reg, r.closed
 	r.mu.Unlock()
-	if reg != nil && s.Ask == AskPost {
+	if s.Ask == AskPost {
 		h.askPost(reg, closed)
 		return
 	}
-	if reg != nil && reg.FD() != h.fds.kernel.number(r.step.FD) {
+	if reg.FD() != h.fds.kernel.number(r.step.FD) {
 		h.blame("registration %d has the descriptor %d, want %d", s.Target, reg.FD(), h.fds.kernel.number(r.step.FD))
 	}
 }

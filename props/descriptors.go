@@ -69,6 +69,7 @@ type registration struct {
 	pending *core.ChannelEnd // how it ended before RegisterChannel had returned
 	drain   *time.Timer      // ends it later
 	closed  bool             // its owner was notified
+	asked   bool             // Drain or Abort was called; loop only
 }
 
 // descriptors holds the registrations of a harness.
@@ -219,6 +220,10 @@ func (h *harness) shutdownCall(r *registration, body history.Body, until time.Du
 		p.mu.Lock()
 		p.use.setAborted(r.step.ID, true)
 		p.mu.Unlock()
+	}
+	if r.step.Asked != nil && !r.asked {
+		r.asked = true
+		h.play(r.step.Asked, 1)
 	}
 	do()
 	end := history.Normal

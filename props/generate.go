@@ -21,6 +21,7 @@ type Profile struct {
 	Again   bool               // tasks that resubmit themselves
 	Loop    bool               // an event loop with registrations
 	Real    bool               // for real time: nothing takes long, and the poller is epoll
+	Cells   bool               // a cell in every program, and often an event loop or a pool
 	Wide    bool               // for the virtual lane: also asks, many submissions in a row, large bounds, and listeners that call Goexit
 }
 
@@ -86,7 +87,7 @@ func (g *generator) program() Program {
 		p.Jitter = 2 * g.duration("jitter bound") // each run is later by a point of the grid
 	}
 	g.descriptors(&p)
-	if !g.loop && g.chance(6, "pool") {
+	if !g.loop && (g.profile.Cells && g.chance(3, "pool") || g.chance(6, "pool, rarely")) {
 		g.pool = true
 		p.Pool = rapid.SampledFrom([]int{1, 2, 2, 3, 8}).Draw(g.T, "pool of")
 	}
@@ -242,6 +243,16 @@ func (g *generator) step(depth int) Step {
 	if g.profile.Real {
 		s.Op = realOp(s.Op)
 	}
+	if depth == 0 && g.chance(2, "waits") {
+		s.Wait = g.duration("wait")
+	}
+	g.arguments(&s, depth)
+	return s
+}
+
+// arguments draws the arguments of a call, whose Op is set. Where the program cannot make that call, it
+// becomes a similar one.
+func (g *generator) arguments(s *Step, depth int) {
 	if g.pool {
 		s.Op = forPool(s.Op)
 	}
@@ -253,12 +264,9 @@ func (g *generator) step(depth int) Step {
 	if s.Op == history.OpClose && g.policy == history.RunTimersUntilTimeout {
 		s.Op = history.OpShutdown // Close would run periodic timers for 15 s
 	}
-	if depth == 0 && g.chance(2, "waits") {
-		s.Wait = g.duration("wait")
-	}
 	switch {
 	case s.Op.Submits():
-		g.submission(&s, depth)
+		g.submission(s, depth)
 	case s.Op == history.OpRemoveHook:
 		s.Target = g.pick(g.hooks, "hook")
 	case s.Op == history.OpListen:
@@ -277,7 +285,6 @@ func (g *generator) step(depth int) Step {
 	case s.Op == history.OpAwait:
 		s.Delay = g.duration("patience")
 	}
-	return s
 }
 
 // pick draws a label, or returns 0, which no step has, if there is none yet.
@@ -303,8 +310,8 @@ func (g *generator) submission(s *Step, depth int) {
 			s.Period = math.MaxInt64
 		}
 	}
-	s.Try = s.Op == history.OpExecute && g.chance(5, "try")
-	if s.Op == history.OpSchedule && g.chance(3, "own") {
+	s.Try = s.Op == history.OpExecute && (s.Try || g.chance(5, "try"))
+	if s.Op == history.OpSchedule && (s.Own || g.chance(3, "own")) {
 		s.Own, s.From = true, g.pick(g.resets, "from")
 		if s.From == s.ID {
 			s.From = 0
@@ -324,15 +331,6 @@ func (g *generator) delay(op history.Op) time.Duration {
 		return math.MaxInt64
 	}
 	return d
-}
-
-// movedInPlace schedules a timer, and moves it to the deadline that it has, while the loop may sleep
-// until then: an exact tie, which nobody needs to be woken for (G12).
-func (g *generator) movedInPlace() []Step {
-	later, left := time.Duration(1+g.one(3, "later"))*time.Millisecond, g.duration("left")
-	s := Step{Op: history.OpSchedule, ID: g.newID(), Wait: g.duration("moved at"), Delay: later + left, Body: &Script{}}
-	g.submitted(s)
-	return []Step{s, {Op: history.OpReset, Target: s.ID, Wait: later, Delay: left}}
 }
 
 func (g *generator) script(op history.Op, depth int) *Script {

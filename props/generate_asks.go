@@ -33,18 +33,23 @@ func (g *generator) askStep(depth int) Step {
 		if g.pool && g.chance(2, "of the pool") {
 			s.Ask = AskResize
 		}
-		switch s.Ask {
-		case AskResize:
-			s.Size = rapid.SampledFrom([]int{1, 2, 3, 4, 0, -1}).Draw(g.T, "size")
-		case AskFD, AskPost:
-			s.Target = g.pick(g.regs, "registration")
-		case AskFuture:
-			s.Target = g.pick(g.futures, "of")
-		case AskDeadline, AskTimer:
-			s.Target = g.pick(g.cancels, "of")
-		}
+		g.argumentsOfAsk(&s)
 	}
 	return s
+}
+
+// argumentsOfAsk draws the arguments of a call that needs no promise.
+func (g *generator) argumentsOfAsk(s *Step) {
+	switch s.Ask {
+	case AskResize:
+		s.Size = rapid.SampledFrom([]int{1, 2, 3, 4, 0, -1}).Draw(g.T, "size")
+	case AskFD, AskPost:
+		s.Target = g.pick(g.regs, "registration")
+	case AskFuture:
+		s.Target = g.pick(g.futures, "of")
+	case AskDeadline, AskTimer:
+		s.Target = g.pick(g.cancels, "of")
+	}
 }
 
 // slowListener gives the step a listener that takes time outside the loop.

@@ -32,3 +32,12 @@ func (g *generator) cancelledTimer() []Step {
 	cancel.Wait = g.duration("cancelled at")
 	return append(steps, cancel)
 }
+
+// movedInPlace schedules a timer, and moves it to the deadline that it has, while the loop may sleep
+// until then: an exact tie, which nobody needs to be woken for (G12).
+func (g *generator) movedInPlace() []Step {
+	later, left := time.Duration(1+g.one(3, "later"))*time.Millisecond, g.duration("left")
+	s := Step{Op: history.OpSchedule, ID: g.newID(), Wait: g.duration("moved at"), Delay: later + left, Body: &Script{}}
+	g.submitted(s)
+	return []Step{s, {Op: history.OpReset, Target: s.ID, Wait: later, Delay: left}}
+}

@@ -15,7 +15,8 @@ const fdNumbers = 4
 
 // descriptors decides whether the program has an event loop.
 func (g *generator) descriptors(p *Program) {
-	if !g.profile.Loop && !g.profile.Real && !g.chance(6, "event loop") {
+	often := g.profile.Loop || g.profile.Real || g.profile.Cells && g.chance(2, "event loop")
+	if !often && !g.chance(6, "event loop, rarely") {
 		return
 	}
 	g.loop, p.Loop = true, true

@@ -11,6 +11,11 @@ import (
 // wide adds actors that only the virtual lane has, and reports whether the program has no others.
 func (g *generator) wide(p *Program) (alone bool) {
 	undisturbed := func() bool { return g.chance(2, "of others undisturbed") }
+	if g.profile.Cells || g.chance(16, "cell") {
+		if p.Actors = append(p.Actors, Actor{Steps: g.cell()}); undisturbed() {
+			return true
+		}
+	}
 	if g.chance(60, "many") {
 		p.Actors = append(p.Actors, Actor{Steps: g.many()})
 	}

@@ -49,7 +49,10 @@ func reduceSteps(pick *shrink.Pick, steps []Step) []Step {
 		if s.Op == history.OpSubmit && !s.Body.Listen && pick.Hit() {
 			s.Op = history.OpExecute
 		}
-		s.Body = reduceScript(pick, s.Body)
+		if s.Asked != nil && pick.Hit() {
+			s.Asked = nil
+		}
+		s.Body, s.Asked = reduceScript(pick, s.Body), reduceScript(pick, s.Asked)
 	})
 }
 

@@ -43,9 +43,6 @@ func forPool(op history.Op) history.Op {
 // askResize changes the size of the pool. A size below 1 is refused, and changes nothing.
 func (h *harness) askResize(size int) {
 	pool := h.pooled()
-	if pool == nil {
-		return // minimising may have removed it
-	}
 	n := h.resizing.Add(1)
 	alone, from := h.resized.Load() == n-1, h.rec.log.Len()
 	before := pool.Size()

@@ -81,6 +81,7 @@ type Step struct {
 	Linger   time.Duration   `json:"linger,omitempty"` // an aborted channel ends after this time
 	Bytes    int             `json:"bytes,omitempty"`  // bytes that an aborted channel discards
 	AskedEnd history.Outcome `json:"askedEnd,omitempty"`
+	Asked    *Script         `json:"asked,omitempty"` // of a channel: what the first call of Drain or Abort does, before it ends the channel
 }
 
 // Script describes a body: it takes time, makes calls and ends.
@@ -170,7 +171,8 @@ func (p Program) AnyStep(is func(*Step) bool) bool {
 func anyStep(steps []Step, is func(*Step) bool) bool {
 	for i := range steps {
 		s := &steps[i]
-		if is(s) || s.Body != nil && (anyStep(s.Body.Steps, is) || s.Body.Listener != nil && anyStep(s.Body.Listener.Steps, is)) {
+		if is(s) || s.Body != nil && (anyStep(s.Body.Steps, is) || s.Body.Listener != nil && anyStep(s.Body.Listener.Steps, is)) ||
+			s.Asked != nil && anyStep(s.Asked.Steps, is) {
 			return true
 		}
 	}
@@ -185,6 +187,9 @@ func writeSteps(b *strings.Builder, indent string, steps []Step) {
 				writeSteps(b, indent+"  | ", s.Body.Listener.Steps)
 			}
 			writeSteps(b, indent+"  > ", s.Body.Steps)
+		}
+		if s.Asked != nil {
+			writeSteps(b, indent+"  asked > ", s.Asked.Steps)
 		}
 	}
 }
@@ -228,6 +233,9 @@ func (s Step) String() string {
 	}
 	if s.Body != nil {
 		b.WriteString(s.Body.summary())
+	}
+	if s.Asked != nil {
+		b.WriteString(" when asked" + cmp.Or(s.Asked.summary(), " {}"))
 	}
 	return b.String()
 }

@@ -61,12 +61,7 @@ func (ps *promises) ask(h *harness, s Step) {
 		}
 		return
 	}
-	ps.mu.Lock()
-	p := ps.byID[s.Target]
-	ps.mu.Unlock()
-	if p == nil {
-		return // minimising may have removed it
-	}
+	p := ps.of(s.Target)
 	p.mu.Lock()
 	p.started = p.started && started
 	kept := p.kept
@@ -97,6 +92,13 @@ func (ps *promises) ask(h *harness, s Step) {
 	case AskListenLate:
 		p.listen(h, s.listener())
 	}
+}
+
+// of returns the promise of a label, or nil.
+func (ps *promises) of(id int) *promise {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	return ps.byID[id]
 }
 
 // listener returns the script of the listener of a step, or nil.

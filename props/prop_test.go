@@ -69,6 +69,9 @@ func prop(t *testing.T, id string) {
 // TestPropAll lets every program of an even mix answer for every guarantee.
 func TestPropAll(t *testing.T) { rapid.Check(t, Property("", nil)) }
 
+// TestPropCells makes calls from every context in every state.
+func TestPropCells(t *testing.T) { rapid.Check(t, propertyWith(Profile{Cells: true}, "", nil)) }
+
 func TestPropG1StatesMoveForward(t *testing.T) { prop(t, "G1") }
 
 func TestPropG2OneAtATime(t *testing.T) { prop(t, "G2") }

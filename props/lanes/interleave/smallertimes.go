@@ -82,6 +82,7 @@ func durations(sc *Scenario) (all []*time.Duration) {
 			s := &steps[i]
 			all = append(all, &s.Wait, &s.Delay, &s.Period, &s.Quiet, &s.Timeout, &s.Drain, &s.Linger)
 			script(s.Body)
+			script(s.Asked)
 			if s.Body != nil {
 				script(s.Body.Listener)
 			}
