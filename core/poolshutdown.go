@@ -162,13 +162,13 @@ func (p *Pool) deadlinePassed(d *deadline) {
 	p.closeAdmission(ErrShutdownTimeout, now)
 	running, pending := p.runningBodies(now), p.queue.Counts().Pending
 	p.unlockAndWakeOneAside()
-	text := p.describe(running) // before endContext, at which bodies may return
-	p.endContext(ErrShutdownTimeout)
-	if text != "" {
+	text := p.describe(running)
+	if text != "" { // before endContext, as in Executor.deadlinePassed
 		p.mu.Lock()
 		p.shutdown.running = text
 		p.mu.Unlock()
 	}
+	p.endContext(ErrShutdownTimeout)
 	p.logTimeout(pending, text)
 }
 

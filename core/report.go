@@ -57,9 +57,10 @@ type Report struct {
 	TimedOut bool
 
 	// Running names the body that ran when the deadline passed, with its stack. It is ""
-	// if none ran. The stack is "(stack not found)" if it is not within the first MiB of
-	// the stacks of all goroutines, which may happen with some thousands of goroutines. A
-	// tracked.Group reads 4 MiB and lists several functions.
+	// if none ran. A body whose Context the deadline ends finds it set, except in a pool. The
+	// stack is "(stack not found)" if it is not within the first MiB of the stacks of all
+	// goroutines, which may happen with some thousands of goroutines. A tracked.Group reads
+	// 4 MiB and lists several functions.
 	Running string
 
 	Quiet   time.Duration // as given to the first shutdown call

@@ -257,13 +257,13 @@ func (e *Executor) deadlinePassed(d *deadline) {
 	e.closeAdmission(ErrShutdownTimeout, now)
 	body, owner, left := e.runningKind(), e.owner.Load(), e.unfinished()
 	e.unlockAndWake()
-	left.running = e.describe(body, owner) // before endContext: a body that waits for Context ends then
-	e.endContext(ErrShutdownTimeout)
-	if left.running != "" {
+	// All this comes before endContext: a body that waits for Context may end then, or ask for the Report.
+	if left.running = e.describe(body, owner); left.running != "" {
 		e.mu.Lock()
 		e.shutdown.running = left.running
 		e.mu.Unlock()
 	}
+	e.endContext(ErrShutdownTimeout)
 	e.logTimeout(left)
 }
 

@@ -248,6 +248,25 @@ func TestG11TheReportNamesTheBodyThatOverran(t *testing.T) {
 	}
 }
 
+// The report is complete before Context ends. A window of two instructions would be seen here in one of
+// many runs; chosen schedules see it at once (props/lanes/interleave).
+func TestG11ABodyFindsItselfInTheReport(t *testing.T) {
+	for range 200 {
+		inBubble(t, func(t *testing.T) {
+			ex := coretest.NewExecutor(t)
+			var running string
+			coretest.Must(t, ex.Execute(func() {
+				<-ex.Context().Done()
+				running = ex.Termination().Report().Running
+			}))
+			coretest.MustShutdownGracefully(t, ex, 0, time.Second)
+			if done := coretest.AwaitDone(t, ex).Running; running != done || done == "" {
+				t.Fatalf("G11: Running is %q when Context has ended, and %q at the end", running, done)
+			}
+		})
+	}
+}
+
 func waitsForContext(ex *core.Executor)       { <-ex.Context().Done() }
 func sleepsThroughTheDeadline(*core.Executor) { time.Sleep(time.Minute / 2) }
 

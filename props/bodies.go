@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"time"
 
+	"eventide/core"
 	"eventide/props/history"
 )
 
@@ -26,10 +27,12 @@ func (h *harness) body(kind history.Body, s Step) func() {
 		h.looped.Store(true)
 		h.beginsBody(kind)
 		h.lookAtGoroutine()
+		h.lookAtContext()
 		if kind == history.BodyTimer {
 			h.lookAtTimer(s.ID)
 		}
 		end := h.play(s.Body, run)
+		h.lookAtClose()
 		ev.Kind, ev.Outcome, ev.InLoop = history.End, end, h.ex.InEventLoop()
 		h.rec.log.Add(ev)
 		h.rec.bodyEnds(end)
@@ -37,10 +40,27 @@ func (h *harness) body(kind history.Body, s Step) func() {
 	}
 }
 
+// lookAtClose stores at the end of a body whether admission is closed. The state is published before the rest of
+// the close. Stats waits for that: it takes the lock.
+func (h *harness) lookAtClose() {
+	if !h.closed.Load() && h.single() != nil && h.ex.State() >= core.StateShutdown {
+		h.closed.Store(h.ex.Stats().State >= core.StateShutdown)
+	}
+}
+
+// lookAtContext compares Context with the close at the begin of a body: if admission was closed at the end of
+// the body before, the loop has found that out in between, and has ended Context (G11). In a pool the two bodies
+// may be those of two workers.
+func (h *harness) lookAtContext() {
+	if h.closed.Load() && h.ex.Context().Err() == nil {
+		h.blame("G11: a body begins, admission was closed when the one before ended, and Context has not ended")
+	}
+}
+
 // play runs a script, and returns how the body has to end.
 func (h *harness) play(s *Script, run int) history.Outcome {
 	if s.Await {
-		<-h.ex.Context().Done()
+		h.awaitContext()
 	}
 	if s.Sleep > 0 {
 		time.Sleep(s.Sleep)
@@ -57,6 +77,19 @@ func (h *harness) play(s *Script, run int) history.Outcome {
 		return history.Normal
 	}
 	return s.End
+}
+
+// awaitContext waits for the end of Context. If a timeout has ended it, the body has run since before that
+// timeout, and finds itself in the report (G11).
+func (h *harness) awaitContext() {
+	open := h.ex.State() < core.StateShutdown
+	<-h.ex.Context().Done()
+	if !open || h.othersEnd {
+		return
+	}
+	if r := h.ex.Termination().Report(); r.TimedOut && r.Running == "" {
+		h.blame("G11: a body that waited for Context finds no running body in the report of the timeout")
+	}
 }
 
 // endOf is play for a listener. A listener that runs outside the loop, or inside a call,

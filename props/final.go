@@ -3,6 +3,7 @@ package props
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"eventide/core"
@@ -95,6 +96,7 @@ type fromLog struct {
 	terminated                 bool           // the state has moved to Terminated
 	late                       *history.Event // the first body that began on the loop before the panic handler got an earlier panic
 	kept, asleep               bool           // at a close by the timeout: a body ran before and after that instant; the loop slept
+	open                       []int          // then these bodies ran
 	idle                       bool           // then it slept, and no task had been submitted that had not begun
 	needless                   *history.Event // a wake-up that claimed no sleep: there was none since the last wake-up
 }
@@ -174,6 +176,11 @@ func readLog(h *history.History) (l fromLog) {
 				// for the pool the body still runs.
 				l.asleep = asleep && running == 0 && (!h.Rules.Overlap || len(awake) == 0)
 				l.idle = l.asleep && len(waiting) == 0
+				for _, open := range bodies {
+					for _, begin := range open {
+						l.open = append(l.open, begin.ID)
+					}
+				}
 			}
 		case history.Done:
 			l.done = e.At
@@ -183,7 +190,7 @@ func readLog(h *history.History) (l fromLog) {
 }
 
 // checkFinal compares a Final with the log. It compares times only in lanes with exact times.
-func checkFinal(h *history.History, rules history.Rules, f *Final) *history.Violation {
+func checkFinal(p Program, h *history.History, rules history.Rules, f *Final) *history.Violation {
 	if f == nil {
 		return nil
 	}
@@ -238,7 +245,7 @@ func checkFinal(h *history.History, rules history.Rules, f *Final) *history.Viol
 	equal("Stats.State", int64(s.State), int(core.StateTerminated))
 	equal("the number of moves to Terminated", 1, one(l.terminated))
 	if wrong == "" {
-		wrong = checkEnd(l, rules, f)
+		wrong = checkEnd(p, l, rules, f)
 	}
 	if wrong != "" {
 		return &history.Violation{Guarantee: "G20", Predicate: "Final", Sentence: "the report and the last snapshot agree with the log", Text: wrong}
@@ -253,7 +260,7 @@ func checkFinal(h *history.History, rules history.Rules, f *Final) *history.Viol
 }
 
 // checkEnd compares the fields of the report about the shutdown with the log.
-func checkEnd(l fromLog, rules history.Rules, f *Final) string {
+func checkEnd(p Program, l fromLog, rules history.Rules, f *Final) string {
 	r := f.Report
 	quiet, timeout := time.Duration(0), time.Duration(0)
 	if l.first != nil {
@@ -270,6 +277,8 @@ func checkEnd(l fromLog, rules history.Rules, f *Final) string {
 		return fmt.Sprintf("Termination.Err is %v, and by the log the executor failed: %v", f.Err, l.failed)
 	case rules.Virtual && l.first != nil && r.Elapsed != l.done-l.firstAt && !f.clockPanicked():
 		return fmt.Sprintf("Report.Elapsed is %v, and the log has %v", r.Elapsed, l.done-l.firstAt)
+	case r.Running == "" && slices.ContainsFunc(l.open, p.awaits):
+		return fmt.Sprintf("Report.Running is empty, and a body waited for Context as the timeout passed at %v", l.closedAt)
 	case rules.Virtual && l.kept && r.Running == "":
 		return fmt.Sprintf("Report.Running is empty, and a body ran as the timeout passed at %v", l.closedAt)
 	case rules.Virtual && (l.asleep || !l.timedOut) && r.Running != "":

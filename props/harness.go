@@ -79,12 +79,14 @@ type harness struct {
 	clock      clock
 	alarmsLeft int         // set by end
 	gaveUp     atomic.Bool // the executor did not terminate
+	othersEnd  bool        // set once: the executor may fail, or has several workers, so that not only the timeout ends Context
 	said       *Final      // set by end
 
 	refusedEarly atomic.Int64           // see Final
 	wrong        atomic.Pointer[string] // see look
 	traced       atomic.Bool            // Running was called inside a body
 	looped       atomic.Bool            // a body has begun
+	closed       atomic.Bool            // admission was closed when the last body ended
 	begunAt      atomic.Int64           // when lookAtBegun first saw a shutdown call, after start; 0: never
 	endings      sync.WaitGroup         // listeners of the termination that were not called
 	promises     promises
@@ -129,6 +131,7 @@ func emptyHarness(p Program, buf []history.Event) *harness {
 	}
 	h.reporter.h = h
 	h.clock.start, h.clock.of = h.start, h
+	h.othersEnd = p.breaks() || len(p.Starts) > 0 || p.Overlaps()
 	if p.Clock == ClockRounded {
 		h.clock.grain = clockGrain
 	}

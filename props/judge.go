@@ -45,7 +45,7 @@ func JudgeIn(lane Lane, p Program, out Recording, checks ...Check) (Verdict, err
 	for _, check := range checks { // first: they name the faulty step and are fast
 		v.addAny(check(events))
 	}
-	v.addAny(checkFinal(h, terms.observed, out.Final))
+	v.addAny(checkFinal(p, h, terms.observed, out.Final))
 	v.addAny(checkMeter(h, terms.observed, out.Final))
 	v.addAny(checkPool(events, terms.observed, p, out.Resized))
 	v.addAny(checkRetries(events, terms.observed, p))

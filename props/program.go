@@ -168,6 +168,11 @@ func (p Program) AnyStep(is func(*Step) bool) bool {
 	return slices.ContainsFunc(p.Actors, func(a Actor) bool { return anyStep(a.Steps, is) })
 }
 
+// awaits reports whether the body of that label waits for Context as soon as it has begun.
+func (p Program) awaits(id int) bool {
+	return p.AnyStep(func(s *Step) bool { return s.ID == id && s.Body != nil && s.Body.Await })
+}
+
 func anyStep(steps []Step, is func(*Step) bool) bool {
 	for i := range steps {
 		s := &steps[i]

@@ -77,3 +77,17 @@ func BenchmarkExecute(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkInEventLoop asks a group of 1,000 executors from outside of them.
+func BenchmarkInEventLoop(b *testing.B) {
+	g := newGroup(b, 0)
+	for range 1000 {
+		ours, _ := net.Pipe()
+		mustRegister(b, g, ours, echo())
+	}
+	for b.Loop() {
+		if g.InEventLoop() {
+			b.Fatal("a goroutine of the test is a body")
+		}
+	}
+}

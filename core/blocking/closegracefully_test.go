@@ -105,6 +105,7 @@ func TestCloseEndsCloseGracefully(t *testing.T) {
 		t.Errorf("IsOpen: got false, want true")
 	}
 	graceful := ch.CloseGracefully(time.Time{})
+	coretest.Want(t, "G22: Cancel of the future of CloseGracefully", graceful.Cancel(), false)
 	if ch.IsOpen() {
 		t.Errorf("IsOpen during a graceful close: got true, want false")
 	}

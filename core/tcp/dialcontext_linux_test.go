@@ -90,13 +90,14 @@ func TestG24DialLeavesItsContext(t *testing.T) {
 	}
 }
 
-// TestDialThatTheLoopRefuses: the error says that the loop refuses the channel, and of which call it is.
+// TestDialThatTheLoopRefuses: the error says that the loop refuses the channel, and of which call it is. The call
+// watches its context no more (G24).
 func TestDialThatTheLoopRefuses(t *testing.T) {
 	coretest.CheckLeaks(t)
 	g := coretest.NewGroup(t, 1)
 	g.Shutdown()
 	coretest.AwaitDone(t, g)
-	ctx, loop := t.Context(), g.Next().(*core.EventLoop)
+	ctx, loop := &ownContext{Context: t.Context()}, g.Next().(*core.EventLoop)
 	_, dial := tcp.Dial(ctx, g, closedAddr(t), tcp.HandlerBase{})
 	_, dialOn := tcp.DialOn(ctx, loop, "localhost:1", tcp.HandlerBase{})
 	_, dialAsync := tcp.DialAsync(ctx, g, closedAddr(t), tcp.HandlerBase{}).Wait(ctx)
@@ -108,6 +109,7 @@ func TestDialThatTheLoopRefuses(t *testing.T) {
 		coretest.WantErr(t, call, err, core.ErrRejected, core.ErrShutdown)
 		coretest.WantText(t, call, err, "tcp: "+call+why+cause.Error())
 	}
+	coretest.Want(t, "watches of the context", ctx.left(), 0)
 }
 
 // TestG24DialThatThePollerRefuses: a dial whose socket the poller refuses watches its context no more, and leaves no descriptor.

@@ -154,6 +154,28 @@ func Focused() []Scenario {
 			})
 		}
 	}
+	for _, kind := range []struct {
+		name    string
+		workers int
+	}{{"", 0}, {"|pool", 1}} {
+		add("timeout|body that waits for Context"+kind.name, inprocess.Idle, props.Program{
+			Pool: kind.workers,
+			Actors: []props.Actor{{Steps: []props.Step{
+				{Op: history.OpExecute, ID: 1, Body: &props.Script{Await: true}},
+				{Op: history.OpShutdownGracefully, Timeout: time.Millisecond},
+			}}},
+		})
+	}
+	for _, end := range []history.Outcome{history.Normal, history.Exited} {
+		// The first hook is not the last body before the loop finds out that admission is closed.
+		hook := func(id int) props.Step {
+			return props.Step{Op: history.OpAddHook, ID: id, Body: &props.Script{End: end}}
+		}
+		add(fmt.Sprintf("hooks that end %v|shutdown", end), inprocess.Idle, props.Program{Actors: []props.Actor{
+			{Steps: []props.Step{hook(1), hook(2), {Op: history.OpShutdownGracefully, Timeout: time.Second}}},
+			{Steps: []props.Step{{Op: history.OpShutdown}}},
+		}})
+	}
 	return append(all, bounded()...)
 }
 
