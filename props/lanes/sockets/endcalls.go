@@ -40,6 +40,9 @@ type closing struct {
 func (c *conn) endCallReturns(what string, ch channel, f *core.Future[struct{}], inLoop bool) {
 	over := ofTCP(ch)
 	open, writable := ch.IsOpen(), over != nil && over.IsWritable()
+	if f.Cancel() || ch.CloseFuture().Cancel() {
+		c.violate("the future of %s, or the CloseFuture, was cancelled", what)
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.endReturns = append(c.endReturns, endCall{what, inLoop, c.r.stamp(), time.Since(c.r.start)})
