@@ -141,14 +141,15 @@ func (e *Executor) beginShutdown(op Op, now int64, quiet, timeout time.Duration)
 		cause = ErrShutdown
 		e.closeAdmission(cause, now)
 	case closes:
-		if cause = e.zeroTimeoutCause(); cause == ErrShutdownTimeout {
-			// With mu held: the loop may terminate and seal the report as soon as mu is
-			// free.
+		cause = e.zeroTimeoutCause()
+		e.closeAdmission(cause, now)
+		if cause == ErrShutdownTimeout {
+			// After the close: a body that begins before it is named. With mu held: the loop
+			// may terminate and seal the report as soon as mu is free.
 			left = e.unfinished()
 			left.running = e.describe(e.runningKind(), e.owner.Load())
 			e.shutdown.running = left.running
 		}
-		e.closeAdmission(cause, now)
 	case first:
 		e.moveTo(StateShuttingDown)
 		if e.cfg.clock == nil {

@@ -127,6 +127,15 @@ func Focused() []Scenario {
 			Starts: []props.Start{props.StartRefused, props.StartPanic},
 			Actors: []props.Actor{{Steps: execute(1)}, {Steps: calls[9].steps(2)}},
 		})
+		for _, timeout := range []time.Duration{time.Millisecond, 0} {
+			add(fmt.Sprintf("timeout %v|body that waits for Context%s", timeout, kind.name), inprocess.Idle, props.Program{
+				Pool: kind.workers,
+				Actors: []props.Actor{{Steps: []props.Step{
+					{Op: history.OpExecute, ID: 1, Body: &props.Script{Await: true}},
+					{Op: history.OpShutdownGracefully, Timeout: timeout},
+				}}},
+			})
+		}
 	}
 	for _, end := range []history.Outcome{history.Exited, history.Panicked} {
 		for _, other := range []call{calls[0], calls[6], calls[7], calls[9]} {
@@ -154,28 +163,14 @@ func Focused() []Scenario {
 			})
 		}
 	}
-	for _, kind := range []struct {
-		name    string
-		workers int
-	}{{"", 0}, {"|pool", 1}} {
-		add("timeout|body that waits for Context"+kind.name, inprocess.Idle, props.Program{
-			Pool: kind.workers,
-			Actors: []props.Actor{{Steps: []props.Step{
-				{Op: history.OpExecute, ID: 1, Body: &props.Script{Await: true}},
-				{Op: history.OpShutdownGracefully, Timeout: time.Millisecond},
-			}}},
-		})
+	// The first hook is not the last body before the loop finds out that admission is closed.
+	hook := func(id int) props.Step {
+		return props.Step{Op: history.OpAddHook, ID: id, Body: &props.Script{End: history.Exited}}
 	}
-	for _, end := range []history.Outcome{history.Normal, history.Exited} {
-		// The first hook is not the last body before the loop finds out that admission is closed.
-		hook := func(id int) props.Step {
-			return props.Step{Op: history.OpAddHook, ID: id, Body: &props.Script{End: end}}
-		}
-		add(fmt.Sprintf("hooks that end %v|shutdown", end), inprocess.Idle, props.Program{Actors: []props.Actor{
-			{Steps: []props.Step{hook(1), hook(2), {Op: history.OpShutdownGracefully, Timeout: time.Second}}},
-			{Steps: []props.Step{{Op: history.OpShutdown}}},
-		}})
-	}
+	add("hooks that exit|shutdown", inprocess.Idle, props.Program{Actors: []props.Actor{
+		{Steps: []props.Step{hook(1), hook(2), {Op: history.OpShutdownGracefully, Timeout: time.Second}}},
+		{Steps: calls[9].steps(0)},
+	}})
 	return append(all, bounded()...)
 }
 
