@@ -11,6 +11,9 @@ REVISED = go build -ldflags "-X eventide/props/interleave/evidence.Revision=$$(g
 verify: ## a verdict for each guarantee: model, traces, properties, chosen schedules, planted bugs; BUDGET=30s (default 2m), SEED=7, STRICT=1
 	go run ./props/cmd/verify $(if $(SEED),-seed $(SEED)) $(if $(STRICT),-strict)
 
+verify-speed: ## programs, schedules and steps per second of two lanes, each alone on one processor; ROUNDS=3; writes out/lanes.json
+	go run ./props/cmd/verify -speed $(or $(ROUNDS),3)
+
 # The limit of a package is an hour: a machine with other load needs more than the ten
 # minutes of go test. Without the race detector: the model, which has no goroutine and would take minutes;
 # and the interleave lane, whose tests run binaries of the lane, one of which has the race detector.
@@ -159,9 +162,9 @@ results: ## write RESULTS.md, and what the README shows of it, from the kept fil
 	go run ./bench/cmd/results
 	go test ./props/cmd/verify -run '^TestTheReadmeShowsTheKeptRun$$' -update
 
-results-keep: ## keep what verify, mutants, compare, peers, matrix, servers, gate, gate-proof, scale and ablation wrote to out
+results-keep: ## keep what verify, verify-speed, mutants, compare, peers, matrix, servers, gate, gate-proof, scale and ablation wrote to out
 	mkdir -p testdata/bench
-	cp out/bench.json out/bench.txt out/verify.json $(wildcard out/mutants.json out/histograms.txt out/peers.json out/matrix.json out/drain.json out/gate.json out/scale.json out/ablation.json out/gateproof.json) testdata/bench/
+	cp out/bench.json out/bench.txt out/verify.json $(wildcard out/lanes.json out/mutants.json out/histograms.txt out/peers.json out/matrix.json out/drain.json out/gate.json out/scale.json out/ablation.json out/gateproof.json) testdata/bench/
 
 results-check: ## fail if RESULTS.md and the pages about chosen schedules are not what the raw files give
 	go run ./bench/cmd/results -check

@@ -11,12 +11,14 @@ import (
 	"eventide/bench/ablation"
 	"eventide/bench/compare"
 	"eventide/bench/gate"
+	"eventide/props/lane"
 )
 
 // The raw files, in the order in which they are needed.
 const (
 	benchFile   = "bench.json"
 	verifyFile  = "verify.json"
+	lanesFile   = "lanes.json"
 	mutantsFile = "mutants.json"
 	histFile    = "histograms.txt"
 	peersFile   = "peers.json"
@@ -32,7 +34,8 @@ const (
 type raw struct {
 	Bench   compare.Report
 	Verify  verdicts
-	Mutants *mutants // nil: not kept
+	Lanes   *lane.Alone // nil: not kept, as the others
+	Mutants *mutants
 	Peers   *peers
 	Matrix  *matrix
 	Drain   *drain
@@ -58,6 +61,7 @@ func readAll(dir string) (raw, error) {
 		return r, err
 	}
 	var (
+		l lane.Alone
 		m mutants
 		p peers
 		x matrix
@@ -73,6 +77,7 @@ func readAll(dir string) (raw, error) {
 		version *int
 		found   func()
 	}{
+		{lanesFile, &l, &l.Schema, func() { r.Lanes = &l }},
 		{mutantsFile, &m, &m.Schema, func() { r.Mutants = &m }},
 		{peersFile, &p, &p.Schema, func() { r.Peers = &p }},
 		{matrixFile, &x, &x.Schema, func() { r.Matrix = &x }},

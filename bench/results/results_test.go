@@ -103,6 +103,8 @@ const (
 	onePart  = `{"schema":1,"procs":2,"rows":[{"ablation":"timer-lock","part":"the lock | of a timer","guarantee":"G5","benchmark":"Timers","with_ns":100,"without_ns":81,"ratio":0.8,"low":0.7,"high":0.9,"rounds":20}]}`
 	oneProof = `{"schema":1,"rounds":20,"layouts":5,"equal":{"what":"nothing","benchmark":"all","figure":"all","runs":50,"found":1,"inconclusive":2},"figures":350,"blind":["Op ns/op: in 2 runs, could see +14.0 %"],
 		"planted":[{"what":"one lock","benchmark":"Locked","figure":"ns/op","runs":10,"found":9,"inconclusive":1,"change":0.31,"visible":0.024,"overlooked":["+0.9 %, -0.2 % to +2.1 %, could see +2.4 %"]}],"alarms":["Op ns/op: +2.1 %"]}`
+	oneLanes = `{"schema":1,"commit":"abc","cpu":"a cpu","seconds":20,"lanes":[{"lane":"virtual","runs_per_processor_second":[4100,4300,3900]},
+		{"lane":"interleave","runs_per_processor_second":[15100],"steps_per_processor_second":[5.5e6],"speed":[{"program":"as a user","steps_per_second":1.2e7,"schedules_per_second":26000}]}]}`
 	oneGate = `{"schema":1,"exit":1,"verdict":"REGRESSION: 1 findings","base":"abc","findings":[{"verdict":"pass"},{"verdict":"pass"},{"verdict":"REGRESSION"}]}`
 )
 
@@ -110,15 +112,15 @@ const (
 // when it is not.
 func TestSections(t *testing.T) {
 	dir := copyRaw(t)
-	for _, name := range []string{peersFile, matrixFile, drainFile, gateFile, scaleFile, ablationFile, proofFile} {
+	for _, name := range []string{lanesFile, peersFile, matrixFile, drainFile, gateFile, scaleFile, ablationFile, proofFile} {
 		require.NoError(t, os.RemoveAll(filepath.Join(dir, name)))
 	}
 	without, err := Generate(dir)
 	require.NoError(t, err)
-	for _, want := range []string{"no testdata/bench/peers.json", "no testdata/bench/matrix.json", "no testdata/bench/drain.json", "no testdata/bench/gate.json", "no testdata/bench/scale.json", "no testdata/bench/ablation.json", "no testdata/bench/gateproof.json"} {
+	for _, want := range []string{"no testdata/bench/lanes.json", "no testdata/bench/peers.json", "no testdata/bench/matrix.json", "no testdata/bench/drain.json", "no testdata/bench/gate.json", "no testdata/bench/scale.json", "no testdata/bench/ablation.json", "no testdata/bench/gateproof.json"} {
 		require.Contains(t, string(without.Page), want)
 	}
-	for name, text := range map[string]string{peersFile: fewPeers, matrixFile: smallTable, drainFile: fewServers, gateFile: oneGate, scaleFile: twoCurves, ablationFile: onePart, proofFile: oneProof} {
+	for name, text := range map[string]string{lanesFile: oneLanes, peersFile: fewPeers, matrixFile: smallTable, drainFile: fewServers, gateFile: oneGate, scaleFile: twoCurves, ablationFile: onePart, proofFile: oneProof} {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 	}
 	with, err := Generate(dir)
@@ -140,6 +142,8 @@ func TestSections(t *testing.T) {
 		"moves between two processors in 90ns", "| processors | 1 | 64 |", "| one lock | 30 | 2 |", "(testdata/bench/plots/scale-tasks-1.svg)",
 		"50 runs between equal sides and 10 with regressions", "| nothing | all | all | 50 | 1 | 2 | - | - |", "| one lock | Locked | ns/op | 10 | 9 | 1 | +31.0 % | +2.4 % |",
 		"False alarm: Op ns/op: +2.1 %", "* Overlooked: one lock: Locked ns/op +0.9 %, -0.2 % to +2.1 %, could see +2.4 %",
+		"commit abc, a cpu, per second of processor time, the median of 3 runs of 20 s", "Virtual time: 4100 (3900 to 4300) programs.",
+		"Chosen schedules: 15100 (15100 to 15100) schedules, 5.50 (5.50 to 5.50) million steps; the scheduler alone 26000 of the program as a user, 12.00 million steps;",
 		"350 figures were compared", "* Op ns/op: in 2 runs, could see +14.0 %",
 		`| the lock \| of a timer | G5 | Timers | 100 | 81 | 0.8 | 0.7..0.9 | 20 |`,
 	} {

@@ -3,6 +3,7 @@ package lane
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -149,4 +150,16 @@ func TestStacks(t *testing.T) {
 func TestRate(t *testing.T) {
 	require.InDelta(t, 500, Result{Runs: 1000, Processor: 2}.Rate(), 1e-9)
 	require.Zero(t, Result{Runs: 1000}.Rate())
+}
+
+// TestAlone: the median of the rounds and their range, in a line for each lane.
+func TestAlone(t *testing.T) {
+	l := AloneLane{Lane: "interleave"}
+	for _, x := range []Result{{Runs: 300, Processor: 1, StepRate: 4e6}, {Runs: 100, Processor: 1, StepRate: 5.25e6}, {Runs: 210, Processor: 1, StepRate: 1e6}, {Runs: 200, Processor: 1, StepRate: 4.5e6}} {
+		l.Add(x)
+	}
+	var b strings.Builder
+	Alone{Lanes: []AloneLane{l, {Lane: "virtual", Runs: []float64{7}}}}.Print(&b)
+	require.Equal(t, "interleave  200 (100 to 300) runs per second of processor time, 4.00 (1.00 to 5.25) million steps\n"+
+		"virtual     7 (7 to 7) runs per second of processor time\n", b.String())
 }

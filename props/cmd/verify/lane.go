@@ -70,15 +70,20 @@ func cameToItsEnd(r lane.Result) error {
 	return nil
 }
 
-// runInterleave builds the lane of chosen schedules, which is a program of its own,
-// and runs it.
-func (v *verification) runInterleave() error {
+// buildInterleave builds the lane of chosen schedules, which is a program of its own, and
+// the same programs without control.
+func (v *verification) buildInterleave() (bin, free string, err error) {
 	the := build.Lane{Root: v.root, Dir: filepath.Join(v.out, "interleave")}
-	bin, err := the.Build()
-	if err != nil {
-		return err
+	if bin, err = the.Build(); err != nil {
+		return "", "", err
 	}
-	free, err := the.BuildFree()
+	free, err = the.BuildFree()
+	return bin, free, err
+}
+
+// runInterleave builds the lane of chosen schedules and runs it.
+func (v *verification) runInterleave() error {
+	bin, free, err := v.buildInterleave()
 	if err != nil {
 		return err
 	}

@@ -5,11 +5,12 @@
 //	go run ./props/cmd/verify -budget 30s
 //
 // It prints the verdicts, and writes verify.json and a page for people, report.html; -show
-// prints the verdicts of a verify.json again. Exit code 0: no violation; 1: a violation; 2: usage, or something could not be
+// prints the verdicts of a verify.json again, and -speed 3 measures the speed of two lanes instead. Exit code 0: no violation; 1: a violation; 2: usage, or something could not be
 // run; 3, with -strict: a guarantee that this build checks did not count as passed.
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -30,6 +31,7 @@ type settings struct {
 	out    string
 	strict bool
 	show   string // a verify.json to print, instead of a run
+	speed  int    // rounds of measureSpeed, instead of a run; 0: a run
 }
 
 func parse(args []string, stderr io.Writer) (settings, error) {
@@ -48,7 +50,19 @@ func parse(args []string, stderr io.Writer) (settings, error) {
 	f.StringVar(&s.out, "out", "out", "directory of verify.json and of built binaries, from the root")
 	f.BoolVar(&s.strict, "strict", false, "exit with 3 unless every checked guarantee passed")
 	f.StringVar(&s.show, "show", "", "print the verdicts of a verify.json, and run nothing")
-	if err := command.Parse(f, args, stderr, func() error { return command.Positive("-budget", s.budget) }); err != nil {
+	f.IntVar(&s.speed, "speed", 0, "measure the speed of the virtual lane and of the interleave lane, each alone on one processor, this often, and run nothing else; -budget is the time of each, 20s if it is not given")
+	check := func() error {
+		switch {
+		case command.Given(f, "speed") && s.speed < 1:
+			return fmt.Errorf("-speed is %d, want at least 1", s.speed)
+		case s.speed > 0 && (s.show != "" || s.strict):
+			return errors.New("got -speed and one of -show and -strict, want -speed alone")
+		case s.speed > 0 && !command.Given(f, "budget") && os.Getenv("BUDGET") == "":
+			s.budget = speedBudget
+		}
+		return command.Positive("-budget", s.budget)
+	}
+	if err := command.Parse(f, args, stderr, check); err != nil {
 		return s, err
 	}
 	if !filepath.IsAbs(s.out) {
@@ -68,6 +82,13 @@ func run(args []string, stdout, stderr io.Writer) int {
 	v := &verification{settings: s, began: time.Now(), clock: &timetable{budget: s.budget, planted: len(checked())}}
 	v.live = newLive(stdout, func() estimate { return v.clock.left(time.Now()) })
 	fmt.Fprintf(stdout, "seed %d, budget %v\n", s.seed, s.budget)
+	if s.speed > 0 {
+		if err := v.measureSpeed(stdout); err != nil {
+			fmt.Fprintln(stderr, "verify:", err)
+			return 2
+		}
+		return 0
+	}
 	if err := v.run(); err != nil {
 		fmt.Fprintln(stderr, "verify:", err)
 		return 2

@@ -207,6 +207,8 @@ func TestUsage(t *testing.T) {
 		`invalid value "soon" for flag`:        {"-budget", "soon"},
 		"flag needs an argument: -budget":      {"-budget"},
 		`invalid boolean value "maybe" for -s`: {"-strict=maybe"},
+		"-speed is 0, want at least 1":         {"-speed", "0"},
+		"got -speed and one of -show and":      {"-speed", "1", "-strict"},
 	} {
 		var stdout, stderr bytes.Buffer
 		require.Equal(t, 2, run(args, &stdout, &stderr), "%v", args)
