@@ -94,8 +94,12 @@ func (m *mechanical) Survivors() []score.Pick {
 	return m.where(func(p score.Pick) bool { return p.Verdict == score.Survived })
 }
 
-func (m *mechanical) Aside() []score.Pick {
-	return m.where(func(p score.Pick) bool { return !p.Counts() })
+// Aside are the picks that change no behaviour, one class after the other.
+func (m *mechanical) Aside() (all []score.Pick) {
+	for _, class := range []score.Verdict{score.Equivalent, score.Slower, score.Larger} {
+		all = append(all, m.where(func(p score.Pick) bool { return p.Verdict == class })...)
+	}
+	return all
 }
 
 func (m *mechanical) where(is func(score.Pick) bool) []score.Pick {

@@ -172,7 +172,7 @@ func (s settings) openScore(sites int, progress io.Writer) (*score.File, error) 
 		return nil, err
 	}
 	kept.Continue(f)
-	f.Budget, f.Revision = autoBudget(), runner.Commit(s.root)
+	f.Budget, f.Revision = autoBudget(), runner.Commit(s.root, keptRuns) // a kept run of the same sources changes no source
 	return f, nil
 }
 

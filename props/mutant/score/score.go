@@ -129,13 +129,23 @@ type Share struct {
 	Generic  int `json:"generic"`
 	Tests    int `json:"tests"` // killed by tests only
 	Survived int `json:"survived"`
-	Aside    int `json:"aside"` // equivalent, performance or memory only
+
+	// Picks that change no behaviour, by their class.
+	Equivalent int `json:"equivalent"`
+	Slower     int `json:"performance"`
+	Larger     int `json:"memory"`
 }
 
 func (s *Share) add(p Pick) {
 	switch {
-	case !p.Counts():
-		s.Aside++
+	case p.Verdict == Equivalent:
+		s.Equivalent++
+		return
+	case p.Verdict == Slower:
+		s.Slower++
+		return
+	case p.Verdict == Larger:
+		s.Larger++
 		return
 	case p.Verdict == Survived:
 		s.Survived++
@@ -146,6 +156,9 @@ func (s *Share) add(p Pick) {
 	}
 	s.Of++
 }
+
+// Aside is how many picks change no behaviour.
+func (s Share) Aside() int { return s.Equivalent + s.Slower + s.Larger }
 
 // Interval is a share with its 95 % interval, all from 0 to 1.
 type Interval struct{ Low, Share, High float64 }

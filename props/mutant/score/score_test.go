@@ -34,10 +34,11 @@ func picks() []Pick {
 }
 
 func TestShares(t *testing.T) {
-	require.Equal(t, Share{Of: 6, Generic: 3, Tests: 2, Survived: 1, Aside: 3}, Total(picks()))
+	require.Equal(t, Share{Of: 6, Generic: 3, Tests: 2, Survived: 1, Equivalent: 1, Slower: 1, Larger: 1}, Total(picks()))
 	require.Equal(t, []Row{
-		{"core", Share{Of: 4, Generic: 3, Tests: 1, Aside: 2}}, {"core/tcp", Share{Of: 2, Tests: 1, Survived: 1, Aside: 1}},
+		{"core", Share{Of: 4, Generic: 3, Tests: 1, Equivalent: 1, Slower: 1}}, {"core/tcp", Share{Of: 2, Tests: 1, Survived: 1, Larger: 1}},
 	}, Rows(picks(), func(p Pick) string { return p.Package }))
+	require.Equal(t, 3, Total(picks()).Aside())
 	rows := Rows(picks(), func(p Pick) string { return p.Package }, "core/tcp", "nothing", "core")
 	require.Equal(t, "core/tcp", rows[0].Name, "the order given")
 	require.Len(t, rows, 2)

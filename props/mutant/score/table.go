@@ -9,7 +9,8 @@ import (
 // operator, and every survivor.
 func (f *File) Table(w io.Writer, operators []string) {
 	all := Total(f.Picks)
-	fmt.Fprintf(w, "%d picks of %d sites; %d change behaviour as far as is known, %d do not\n", len(f.Picks), f.Sites, all.Of, all.Aside)
+	fmt.Fprintf(w, "%d picks of %d sites; %d change behaviour as far as is known, %d do not: %d are equivalent, %d change only the performance and %d only the memory\n",
+		len(f.Picks), f.Sites, all.Of, all.Aside(), all.Equivalent, all.Slower, all.Larger)
 	fmt.Fprintf(w, "generic checks killed %v, all checks %v\n\n", all.GenericScore(), all.Score())
 	table(w, "package", Rows(f.Picks, func(p Pick) string { return p.Package }))
 	table(w, "operator", Rows(f.Picks, func(p Pick) string { return p.Operator }, operators...))
