@@ -17,7 +17,7 @@ func everything(abrupt bool) func(*rand.Rand, int) program {
 			history.OpExecute, history.OpExecute, history.OpExecute, history.OpSubmit,
 			history.OpSchedule, history.OpAddHook, history.OpState,
 		},
-		closer: true, abrupt: abrupt,
+		closer: true, abrupt: abrupt, moves: true,
 	}
 	return func(rng *rand.Rand, _ int) program {
 		var p program

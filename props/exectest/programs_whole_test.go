@@ -19,3 +19,20 @@ func TestWholeProgramsShutDownWithoutCloser(t *testing.T) {
 		}
 	}
 }
+
+// TestWholeProgramsMakeEveryCall: also those of the optional interfaces of a subject.
+func TestWholeProgramsMakeEveryCall(t *testing.T) {
+	made := map[history.Op]int{}
+	for seed := range uint64(500) {
+		p := everything(true)(rand.New(rand.NewPCG(seed, 0)), 0)
+		p.each(func(s *step) { made[s.op]++ })
+	}
+	for _, op := range []history.Op{
+		history.OpExecute, history.OpSubmit, history.OpSchedule, history.OpReset, history.OpCancel, history.OpAddHook, history.OpRemoveHook,
+		history.OpState, history.OpStats, history.OpInLoop, history.OpShutdown, history.OpShutdownGracefully,
+	} {
+		if made[op] < 20 {
+			t.Errorf("%v was made %d times in 500 programs, want at least 20", op, made[op])
+		}
+	}
+}

@@ -18,6 +18,7 @@ type menu struct {
 	ops    []history.Op
 	closer bool
 	abrupt bool // bodies may panic
+	moves  bool // timers may be moved
 }
 
 func menuOf(s Subject, c *config) menu {
@@ -35,6 +36,7 @@ func menuOf(s Subject, c *config) menu {
 		m.ops = append(m.ops, history.OpState)
 	}
 	_, m.closer = s.(Closer)
+	_, m.moves = s.(Resetter)
 	m.abrupt = c.judges("G14") && !c.panicsEscape
 	return m
 }
@@ -75,7 +77,7 @@ func (m menu) wave(rng *rand.Rand, l *labels, n int, at time.Duration) program {
 	return p
 }
 
-// call draws a call, and sometimes the call that undoes it.
+// call draws a call, and sometimes those that move its timer or undo it.
 func (m menu) call(rng *rand.Rand, l *labels, before []step) []step {
 	s := step{op: m.ops[rng.IntN(len(m.ops))]}
 	if s.op == history.OpState {
@@ -86,6 +88,10 @@ func (m menu) call(rng *rand.Rand, l *labels, before []step) []step {
 	switch s.op {
 	case history.OpSchedule:
 		steps[0].delay = pick(rng, 0, 0, unit)
+		if m.moves && rng.IntN(3) == 0 {
+			steps[0].movable = true
+			steps = append(steps, step{op: history.OpReset, id: s.id, pause: pick(rng, 0, steps[0].delay), delay: pick(rng, 0, unit, 3*unit)})
+		}
 		if rng.IntN(2) == 0 {
 			steps = append(steps, step{op: history.OpCancel, id: s.id, pause: pick(rng, 0, steps[0].delay)})
 		}
