@@ -42,6 +42,7 @@ const rareRuns = 10
 // kept is what the file has.
 type kept struct {
 	Command    string
+	Commit     string // of the kit, when the command began
 	Go         string
 	Processors int
 	Caught     []caught
@@ -85,7 +86,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 				return 2
 			}
 		}
-		k := old.measure(*runs, *healthy, stdout)
+		k := old.measure(*root, *runs, *healthy, stdout)
 		if err := runner.WriteJSON(filepath.Join(*root, keptFile), k); err != nil {
 			fmt.Fprintln(stderr, "rates:", err)
 			return 2
@@ -103,10 +104,10 @@ func run(args []string, stdout, stderr io.Writer) int {
 }
 
 // measure returns the rates of all mistakes and executors. It takes what k has of them from k.
-func (k kept) measure(runs, healthy int, stdout io.Writer) kept {
+func (k kept) measure(root string, runs, healthy int, stdout io.Writer) kept {
 	if len(k.Right) == 0 {
 		k.Command = fmt.Sprintf("go run ./props/cmd/rates -runs %d -healthy %d", runs, healthy)
-		k.Go, k.Processors = runtime.Version(), runtime.GOMAXPROCS(0)
+		k.Commit, k.Go, k.Processors = runner.Commit(root), runtime.Version(), runtime.GOMAXPROCS(0)
 		for _, s := range allRight() {
 			r := checkRight(s, healthy)
 			fmt.Fprintf(stdout, "right  %5d runs in %d checks  %s  %v\n", r.Runs, r.Checks, r.Name, r.Failed)

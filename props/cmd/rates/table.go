@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"strings"
@@ -34,8 +35,8 @@ func (k kept) tables() string {
 		caught += one(c.Caught > 0)
 		always += one(c.Caught == c.Runs)
 	}
-	fmt.Fprintf(&b, "`%s` with %s on %d processors: of %d mistakes %d were caught, and %d in each run of the kit.\n\n",
-		k.Command, k.Go, k.Processors, len(k.Caught), caught, always)
+	fmt.Fprintf(&b, "`%s` at commit %.10s with %s on %d processors: of %d mistakes %d were caught, and %d in each run of the kit.\n\n",
+		k.Command, cmp.Or(k.Commit, "unknown"), k.Go, k.Processors, len(k.Caught), caught, always)
 	b.WriteString("| Breaks | The executor | Modelled on | Caught |\n|---|---|---|---|\n")
 	for _, c := range k.Caught {
 		fmt.Fprintf(&b, "| %s | %s | %s | %d of %d |\n", c.Guarantee, c.Name, c.Source, c.Caught, c.Runs)
