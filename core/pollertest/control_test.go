@@ -140,3 +140,24 @@ func TestSpuriousAndInjected(t *testing.T) {
 		}
 	})
 }
+
+// aheadClock is a thousand years ahead of the system's clock. No alarm of it fires.
+type aheadClock struct{}
+
+func (aheadClock) Now() time.Time { return time.Now().AddDate(1000, 0, 0) }
+
+func (aheadClock) AfterFunc(time.Duration, func()) core.Alarm { return noAlarm{} }
+
+type noAlarm struct{}
+
+func (noAlarm) Stop() bool { return true }
+
+func (noAlarm) Reset(time.Duration) bool { return true }
+
+// TestDeadlinesOfTheModelAreByItsClock: Wait returns at a deadline that has passed on the clock of
+// the model and not on that of the system.
+func TestDeadlinesOfTheModelAreByItsClock(t *testing.T) {
+	m := pollertest.NewModel(aheadClock{})
+	must(t, m.Wait(aheadClock{}.Now()))
+	must(t, m.Close())
+}
