@@ -274,6 +274,12 @@ func (k *Kernel) SetOption(fd, level, option, value int) syscall.Errno {
 	case [2]int{unix.SOL_SOCKET, unix.SO_REUSEPORT}:
 		s.reusePort = value != 0
 	case [2]int{unix.IPPROTO_IPV6, unix.IPV6_V6ONLY}:
+		switch {
+		case s.family != unix.AF_INET6:
+			return syscall.ENOPROTOOPT
+		case s.local.IsValid():
+			return syscall.EINVAL
+		}
 		s.onlyIPv6 = value != 0
 	case [2]int{unix.SOL_SOCKET, unix.SO_REUSEADDR}, [2]int{unix.SOL_SOCKET, unix.SO_KEEPALIVE}, [2]int{unix.IPPROTO_TCP, unix.TCP_NODELAY},
 		[2]int{unix.IPPROTO_TCP, unix.TCP_KEEPIDLE}, [2]int{unix.IPPROTO_TCP, unix.TCP_KEEPINTVL}: // no effect on the model

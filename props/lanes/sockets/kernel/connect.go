@@ -72,7 +72,12 @@ func (s *socket) covers(at, ip netip.Addr) bool {
 
 // listen is listen(2).
 func (s *socket) listen(backlog int) syscall.Errno {
-	if s.state != closed {
+	switch s.state {
+	case closed:
+	case listening: // changes the backlog
+		s.backlog = backlog
+		return 0
+	default:
 		return syscall.EINVAL
 	}
 	if !s.local.IsValid() {
