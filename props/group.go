@@ -3,7 +3,6 @@ package props
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"sync"
 	"time"
 
@@ -31,6 +30,7 @@ type GroupProgram struct {
 	OneFirst   bool          `json:"oneFirst,omitempty"` // the first child is shut down on its own before
 	Mixed      bool          `json:"mixed,omitempty"`    // some calls are timers, hooks, cancelled tasks and tasks that panic
 	Main       bool          `json:"main,omitempty"`     // the goroutine that shuts down also makes the calls of one caller, and checks the group instead of a watching goroutine
+	Loops      GroupLoops    `json:"loops,omitempty"`    // the children are event loops over epoll, which only RunReal can run
 }
 
 // GroupPrograms generates test cases for groups.
@@ -72,7 +72,7 @@ func (p GroupProgram) smaller() (list []GroupProgram) {
 		func(q *GroupProgram) { q.Body = 0 }, func(q *GroupProgram) { q.ShutdownAt = 0 },
 		func(q *GroupProgram) { q.Quiet, q.Timeout = 0, 0 }, func(q *GroupProgram) { q.Hard = false }, func(q *GroupProgram) { q.Close = false },
 		func(q *GroupProgram) { q.Twice = false }, func(q *GroupProgram) { q.OneFirst = false },
-		func(q *GroupProgram) { q.Mixed = false },
+		func(q *GroupProgram) { q.Mixed = false }, func(q *GroupProgram) { q.Loops = "" },
 	} {
 		q := p
 		change(&q)
@@ -91,10 +91,15 @@ func (p GroupProgram) Violation(text string) history.Violation {
 
 // Run runs the program in the caller's bubble, and returns a violation as text, or "".
 func (p GroupProgram) Run() string {
-	g, err := core.NewExecutorGroup(p.Children, core.WithLogger(slog.New(slog.DiscardHandler)))
+	g, err := p.Loops.newGroup(p.Children)
 	if err != nil {
 		return err.Error()
 	}
+	return p.runOn(g)
+}
+
+// runOn is Run on a new group.
+func (p GroupProgram) runOn(g *core.Group) string {
 	if text := p.turns(g); text != "" { // before any child has started; turns is called again after all have ended
 		return text
 	}
@@ -198,7 +203,9 @@ func (w *groupWork) call(i int) {
 		_, _ = w.g.Schedule(w.p.Body, func() {})
 		return
 	case 2:
-		if child, ok := w.g.Next().(*core.Executor); ok {
+		if child, ok := w.g.Next().(interface {
+			AddShutdownHook(run func()) (remove func() bool, err error)
+		}); ok {
 			_, _ = child.AddShutdownHook(func() {})
 		}
 		return

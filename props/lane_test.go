@@ -17,7 +17,6 @@ import (
 	"eventide/props/lane"
 
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
 	"pgregory.net/rapid"
 )
 
@@ -90,33 +89,8 @@ func (l *laneRun) checked(which func(Guarantee) bool) []string {
 	return ids
 }
 
-// TestRealLane is the real lane: the programs of all guarantees, on event loops
-// over epoll, in real time, many at once. After each round no goroutine and no
-// descriptor may be left. The environment is that of TestLane.
-func TestRealLane(t *testing.T) {
-	l := newLane(t, "real")
-	_, err := RunReal(Program{Loop: true})
-	require.NoError(t, err)
-	base, err := openDescriptors() // after the runtime has opened its own
-	require.NoError(t, err)
-	goroutines := goleak.IgnoreCurrent()
-	for round := uint64(0); time.Since(l.began) < l.budget && len(l.violated()) == 0; round++ {
-		l.realRound(t, l.seed+round)
-		if err := goleak.Find(goroutines); err != nil {
-			l.leaks(t, err.Error())
-		}
-		if now, err := openDescriptors(); err != nil || now > base {
-			l.leaks(t, fmt.Sprintf("%d descriptors are open, and %d were before the programs ran (%v)", now, base, err))
-		}
-	}
-	l.print()
-}
-
 // checksPerTurn is how many programs a property gets before the next has its turn.
 const checksPerTurn = 50
-
-// together is how many programs run at once in real time: they mostly wait.
-const together = 24
 
 type laneRun struct {
 	name   string
@@ -177,63 +151,6 @@ func (l *laneRun) seeded(t *testing.T, seed uint64) {
 	set(t, "rapid.shrinktime", "0s") // see Property
 }
 
-// realRound runs a number of programs at once, of the guarantees in turn.
-func (l *laneRun) realRound(t *testing.T, seed uint64) {
-	set(t, "rapid.checks", "1")
-	l.seeded(t, seed)
-	g := Guarantees[seed%uint64(len(Guarantees))]
-	if only, ok := Lookup(l.only); ok {
-		g = only
-	}
-	profile := g.Profile
-	profile.Real = true
-	t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
-		rapid.Check(t, func(t *rapid.T) {
-			programs := rapid.SliceOfN(Programs(profile), together, together).Draw(t, "programs")
-			var all sync.WaitGroup
-			for _, p := range programs {
-				all.Go(func() { l.real(p) })
-			}
-			all.Wait()
-			if failed := l.violated(); len(failed) > 0 {
-				t.Fatal(strings.Join(failed, "\n"))
-			}
-		})
-	})
-}
-
-// real runs one program in real time and keeps it if it violates.
-func (l *laneRun) real(p Program) {
-	out, err := RunReal(p)
-	var v Verdict
-	if err == nil {
-		v, err = JudgeIn(Real, p, out)
-	}
-	if err != nil {
-		l.mu.Lock()
-		l.failed["G15"] = fmt.Sprintf("props: the harness: %v\n%v", err, p)
-		l.mu.Unlock()
-		return
-	}
-	l.observe(v)
-	if len(v.Violations) == 0 {
-		return
-	}
-	first := v.Violations[0]
-	path, err := Case{Guarantee: first.Guarantee, Text: first.Text, Program: p}.Save(caseDir())
-	if err != nil {
-		path = err.Error()
-	} else if err := v.saveTimeline(path, p, first, "-realtime"); err != nil {
-		fmt.Println("props: the timeline could not be saved:", err)
-	}
-	fmt.Println(v.Failure(p, first, replayLine(path, "-realtime")))
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, w := range v.Violations {
-		l.failed[w.Guarantee] = w.String()
-	}
-}
-
 // violated lists what was found.
 func (l *laneRun) violated() []string {
 	l.mu.Lock()
@@ -245,13 +162,6 @@ func (l *laneRun) violated() []string {
 		}
 	}
 	return list
-}
-
-func (l *laneRun) leaks(t *testing.T, what string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.failed["G24"] = "G24 nothing is left behind: " + what
-	t.Error(l.failed["G24"])
 }
 
 func set(t *testing.T, name, value string) {
@@ -329,13 +239,4 @@ func (l *laneRun) printLocked() {
 	if err := line.Print(os.Stdout); err != nil {
 		panic(err)
 	}
-}
-
-// openDescriptors counts the descriptors of the process.
-func openDescriptors() (int, error) {
-	names, err := os.ReadDir("/proc/self/fd")
-	if err != nil {
-		return 0, fmt.Errorf("props: counting descriptors: %w", err)
-	}
-	return len(names) - 1, nil // one is that of ReadDir
 }

@@ -168,11 +168,17 @@ func TestReplay(t *testing.T) {
 }
 
 func replayUntraced(t *testing.T, p untraced, runs int, path string) {
-	for range runs {
-		var broken string
+	var flags []string
+	run := func() (broken string) {
 		synctest.Test(t, func(*testing.T) { broken = p.Run() })
-		if broken != "" {
-			t.Errorf("reproduced: %v\nprogram  %+v\nreplay  %s", p.Violation(broken), p, replayLine(path))
+		return broken
+	}
+	if inRealTime, ok := p.(interface{ RunReal() string }); ok && *realTime {
+		run, runs, flags = inRealTime.RunReal, replaysInRealTime, []string{"-realtime"}
+	}
+	for range runs {
+		if broken := run(); broken != "" {
+			t.Errorf("reproduced: %v\nprogram  %+v\nreplay  %s", p.Violation(broken), p, replayLine(path, flags...))
 			return
 		}
 	}

@@ -27,10 +27,7 @@ var kinds = map[string]func(*rand.Rand, features) string{
 
 // runProgram runs a generated program on an event loop over epoll.
 func runProgram(rng *rand.Rand, f features) string {
-	p := props.Programs(f.profile).Example(int(rng.Uint32()))
-	for i := range p.Actors {
-		p.Actors[i].Steps = f.keep(p.Actors[i].Steps)
-	}
+	p := f.swarm.Apply(props.Programs(f.profile).Example(int(rng.Uint32())))
 	out, err := props.RunReal(p)
 	if err != nil {
 		return err.Error()
@@ -48,17 +45,6 @@ func runProgram(rng *rand.Rand, f features) string {
 		path = err.Error()
 	}
 	return fmt.Sprintf("%v [%s]", first, path)
-}
-
-// keep removes the steps whose call is left out.
-func (f features) keep(steps []props.Step) []props.Step {
-	var kept []props.Step
-	for _, s := range steps {
-		if !f.without[s.Op] {
-			kept = append(kept, s)
-		}
-	}
-	return kept
 }
 
 func runExecutor(rng *rand.Rand, _ features) string {

@@ -9,7 +9,6 @@ import (
 	"sync"
 
 	"eventide/props"
-	"eventide/props/history"
 )
 
 // together is how many lifecycles of a round run at once, and perLane how many run one
@@ -22,7 +21,7 @@ const (
 // features are what a round has. The rest is left out.
 type features struct {
 	kinds      []string
-	without    map[history.Op]bool // calls that its generated programs do not make
+	swarm      props.Swarm // calls that its generated programs do not make
 	profile    props.Profile
 	processors int
 	conditions []condition
@@ -31,7 +30,7 @@ type features struct {
 // draw draws the features of a round: each is in about every second round.
 func draw(rng *rand.Rand) features {
 	half := func() bool { return rng.IntN(2) == 0 }
-	f := features{without: map[history.Op]bool{}, processors: 1 + rng.IntN(8)}
+	f := features{processors: 1 + rng.IntN(8)}
 	for _, kind := range slices.Sorted(maps.Keys(kinds)) { // in an order, so that the seed decides
 		if half() {
 			f.kinds = append(f.kinds, kind)
@@ -40,11 +39,7 @@ func draw(rng *rand.Rand) features {
 	if len(f.kinds) == 0 {
 		f.kinds = []string{"programs"}
 	}
-	for _, op := range leftOut {
-		if rng.IntN(3) == 0 {
-			f.without[op] = true
-		}
-	}
+	f.swarm = props.DrawSwarm(rng)
 	f.profile = props.Profile{
 		Real: true, Limit: half(), Spawner: half(), Timers: half(), Abrupt: half(), Long: half(), Loop: half(),
 	}
@@ -54,12 +49,6 @@ func draw(rng *rand.Rand) features {
 		}
 	}
 	return f
-}
-
-// leftOut are the calls that a round may leave out.
-var leftOut = []history.Op{
-	history.OpSubmit, history.OpSchedule, history.OpAddHook, history.OpRemoveHook, history.OpCancel,
-	history.OpExecuteLazy, history.OpState, history.OpStats,
 }
 
 // outcome is what a round found.

@@ -1,0 +1,70 @@
+package props
+
+import (
+	"fmt"
+	"log/slog"
+	"time"
+
+	"eventide/core"
+
+	"pgregory.net/rapid"
+)
+
+// GroupLoops is what the children of a group are.
+type GroupLoops string
+
+// The kinds of children. Event loops wait in system calls, which take no virtual time: only
+// RunReal runs them.
+const (
+	GroupExecutors GroupLoops = ""         // executors without I/O
+	GroupParked    GroupLoops = "parked"   // event loops that park in the network poller of the Go runtime
+	GroupBlocking  GroupLoops = "blocking" // event loops that block in epoll_wait
+)
+
+// newGroup makes a group of n children.
+func (l GroupLoops) newGroup(n int) (*core.Group, error) {
+	quiet := core.WithLogger(slog.New(slog.DiscardHandler))
+	switch l {
+	case GroupExecutors:
+		return core.NewExecutorGroup(n, quiet)
+	case GroupParked:
+		return core.NewGroup(n, quiet)
+	case GroupBlocking:
+		return core.NewGroup(n, quiet, core.WithBlockingEpoll())
+	}
+	return nil, fmt.Errorf("props: got a group of %q, want %q, %q or %q", string(l), GroupExecutors, GroupParked, GroupBlocking)
+}
+
+// RealGroupPrograms generates test cases for groups in real time: those of GroupPrograms, most of
+// them on event loops over epoll.
+func RealGroupPrograms() *rapid.Generator[GroupProgram] {
+	return rapid.Custom(func(t *rapid.T) GroupProgram {
+		p := GroupPrograms().Draw(t, "program")
+		p.Loops = rapid.SampledFrom([]GroupLoops{GroupExecutors, GroupParked, GroupBlocking}).Draw(t, "loops")
+		return p
+	})
+}
+
+// RunReal is Run in real time. All checks of Run are of the order of events, so they hold in real
+// time too. A hang is a violation.
+func (p GroupProgram) RunReal() string {
+	g, err := p.Loops.newGroup(p.Children)
+	if err != nil {
+		return err.Error()
+	}
+	return p.realOn(g, realPatience)
+}
+
+// realOn is runOn with a bound for the time that it takes.
+func (p GroupProgram) realOn(g *core.Group, patience time.Duration) string {
+	result := make(chan string, 1)
+	go func() { result <- p.runOn(g) }()
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	select {
+	case text := <-result:
+		return text
+	case <-timer.C:
+		return fmt.Sprintf("after %v the state of the group is %v, and a call or Done is still awaited", patience, g.State())
+	}
+}
