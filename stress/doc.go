@@ -22,6 +22,9 @@
 //     G16, G17).
 //   - TestNothingLeaks: ten thousand executors leave no goroutine and no memory
 //     behind (G24).
+//   - TestLifecyclesOfEveryKind: executors, event loops, groups, pools and TCP
+//     connections, forty thousand together, leave no goroutine, no descriptor and
+//     no memory behind (G24). Linux.
 //   - TestLayering: which package may import which.
 //
 // [Table] and [Race] know no executor.
