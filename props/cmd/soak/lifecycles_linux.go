@@ -1,19 +1,15 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
-	"net"
 	"sync/atomic"
 	"time"
 
 	"eventide/core"
-	"eventide/core/tcp"
 	"eventide/props"
+	"eventide/props/faults"
 )
 
 // kinds are the kinds of lifecycle. Each runs one, and returns what it violates, or "".
@@ -56,11 +52,28 @@ func runExecutor(rng *rand.Rand, _ features) string {
 }
 
 func runGroup(rng *rand.Rand, _ features) string {
-	group, err := core.NewGroup(1 + rng.IntN(4))
+	group, err := newGroup(rng, 1+rng.IntN(4))
 	if err != nil {
-		return err.Error()
+		return unlessInjected(err)
 	}
 	return useAndEnd(rng, group)
+}
+
+// newGroup makes a group of event loops over one of the two pollers of core.
+func newGroup(rng *rand.Rand, n int) (*core.Group, error) {
+	if rng.IntN(2) == 0 {
+		return core.NewGroup(n, core.WithBlockingEpoll())
+	}
+	return core.NewGroup(n)
+}
+
+// unlessInjected returns the text of an error of a constructor, or "" if the kernel was made to
+// refuse.
+func unlessInjected(err error) string {
+	if faults.Explains(err) {
+		return ""
+	}
+	return err.Error()
 }
 
 func runPool(rng *rand.Rand, _ features) string {
@@ -131,75 +144,4 @@ func end(rng *rand.Rand, ex executor) *core.Termination {
 		panic(fmt.Sprintf("soak: ShutdownGracefully: %v", err)) // the arguments are valid
 	}
 	return termination
-}
-
-// echo writes back its input, in short writes.
-type echo struct{ tcp.HandlerBase }
-
-func (echo) Read(ch *tcp.Channel, p []byte)     { ch.Write(p) }
-func (echo) ReadComplete(ch *tcp.Channel)       { ch.Flush() }
-func (echo) WritabilityChanged(ch *tcp.Channel) { ch.SetAutoRead(ch.IsWritable()) }
-
-// runConnections has clients of an echo server that read everything, and others that reset
-// the connection while the server writes.
-func runConnections(rng *rand.Rand, _ features) string {
-	group, err := core.NewGroup(2)
-	if err != nil {
-		return err.Error()
-	}
-	defer func() { <-group.Shutdown().Done() }()
-	listener, err := tcp.Listen(group, group, "127.0.0.1:0", func() tcp.Handler { return echo{} }, tcp.WithSocketBuffers(4096, 4096))
-	if err != nil {
-		return err.Error()
-	}
-	addr := listener.Addr().String()
-	clients := 1 + rng.IntN(6)
-	results := make(chan error, clients)
-	for range clients {
-		size, rude := 1+rng.IntN(200_000), rng.IntN(2) == 0
-		go func() { results <- client(addr, size, rude) }()
-	}
-	for range clients {
-		err = errors.Join(err, <-results)
-	}
-	termination, errShutdown := group.ShutdownGracefully(0, patience)
-	if err = errors.Join(err, errShutdown); err != nil {
-		return err.Error()
-	}
-	<-termination.Done()
-	return ""
-}
-
-// client sends bytes, and either wants them back or resets the connection half-way.
-func client(addr string, size int, rude bool) error {
-	c, err := net.Dial("tcp", addr)
-	if err != nil {
-		return err
-	}
-	conn := c.(*net.TCPConn)
-	defer conn.Close()
-	sent := bytes.Repeat([]byte("eventide"), size/8+1)
-	wrote := make(chan error, 1)
-	go func() {
-		_, err := conn.Write(sent)
-		if !rude {
-			err = errors.Join(err, conn.CloseWrite())
-		}
-		wrote <- err
-	}()
-	if rude {
-		_, _ = io.CopyN(io.Discard, conn, int64(size/2))
-		_ = conn.SetLinger(0)
-		_ = conn.Close()
-		<-wrote
-		return nil
-	}
-	got, err := io.ReadAll(conn)
-	if err = errors.Join(err, <-wrote); err != nil {
-		return fmt.Errorf("a client that reads everything: %w", err)
-	}
-	if !bytes.Equal(got, sent) {
-		return fmt.Errorf("a client sent %d bytes and got %d others", len(sent), len(got))
-	}
-	return nil
 }

@@ -7,8 +7,10 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"eventide/props"
+	"eventide/props/faults"
 )
 
 // together is how many lifecycles of a round run at once, and perLane how many run one
@@ -25,6 +27,8 @@ type features struct {
 	profile    props.Profile
 	processors int
 	conditions []condition
+	faults     faults.Plan
+	promised   *atomic.Int64 // bytes that futures of channels say were sent
 }
 
 // draw draws the features of a round: each is in about every second round.
@@ -48,6 +52,7 @@ func draw(rng *rand.Rand) features {
 			f.conditions = append(f.conditions, c)
 		}
 	}
+	f.faults, f.promised = faults.Draw(rng), new(atomic.Int64)
 	return f
 }
 
@@ -55,6 +60,7 @@ func draw(rng *rand.Rand) features {
 type outcome struct {
 	lifecycles map[string]int // by kind
 	refused    int
+	faults     map[string]int64 // by kind; nil: the command was built without them
 	found      []string
 }
 
@@ -66,7 +72,8 @@ func round(seed uint64, number int) outcome {
 	o := outcome{lifecycles: map[string]int{}}
 	var mu sync.Mutex
 	var lanes sync.WaitGroup
-	stop := disturb(f.conditions)
+	stop, sent := disturb(f.conditions), faults.Sent()
+	before, work := faults.Counts(), faults.Use(f.faults)
 	for range together {
 		own := rand.New(rand.NewPCG(rng.Uint64(), 0))
 		lanes.Go(func() {
@@ -83,12 +90,29 @@ func round(seed uint64, number int) outcome {
 		})
 	}
 	lanes.Wait()
+	work()
 	stop()
+	o.faults = since(before)
+	if sent, promised := faults.Sent()-sent, f.promised.Load(); faults.Installed() && sent != promised {
+		o.found = append(o.found, fmt.Sprintf("round %d of seed %d: G22: the kernel took %d bytes, and the futures of writes say %d", number, seed, sent, promised))
+	}
 	refused, broken := scarce(rng)
 	if o.refused = refused; broken != "" {
 		o.found = append(o.found, fmt.Sprintf("round %d of seed %d: few descriptors: %s", number, seed, broken))
 	}
 	return o
+}
+
+// since returns how many faults of each kind have been injected since the counts were before.
+func since(before map[string]int64) map[string]int64 {
+	if !faults.Installed() {
+		return nil
+	}
+	now := faults.Counts()
+	for kind := range now {
+		now[kind] -= before[kind]
+	}
+	return now
 }
 
 // warmUp runs a lifecycle of each kind, from which on the runtime has its own descriptors

@@ -18,6 +18,9 @@ type totals struct {
 	Lifecycles map[string]int // by kind
 	Refused    int            // for want of descriptors, as they should be
 	Found      []string       // violations and leaks
+
+	Faults      map[string]int64 // injected, by kind
+	FaultRounds int              // rounds in which they could be
 }
 
 // add adds a round that is over.
@@ -26,6 +29,15 @@ func (t *totals) add(o outcome) {
 		t.Lifecycles[kind] += n
 	}
 	t.Refused += o.refused
+	if o.faults != nil {
+		t.FaultRounds++
+	}
+	for kind, n := range o.faults {
+		if t.Faults == nil {
+			t.Faults = map[string]int64{}
+		}
+		t.Faults[kind] += n
+	}
 	t.Found = append(t.Found, o.found...)
 	t.Rounds++
 }
@@ -93,6 +105,21 @@ func (u usage) exceeds(base usage) bool {
 	return u.goroutines > base.goroutines || u.descriptors > base.descriptors
 }
 
+// enoughRounds is after how many rounds every kind of fault must have been injected. The rarest
+// of them is in every second round, in which it is injected some times.
+const enoughRounds = 200
+
+// exercised adds a finding for each kind of fault that was never injected, if there were enough
+// rounds.
+func (t *totals) exercised() {
+	for _, kind := range slices.Sorted(maps.Keys(t.Faults)) {
+		text := fmt.Sprintf("not exercised: %s was never injected in %d rounds", kind, t.FaultRounds)
+		if t.FaultRounds >= enoughRounds && t.Faults[kind] == 0 {
+			t.Found = append(t.Found, text)
+		}
+	}
+}
+
 // line is one line of progress.
 func (t *totals) line(u usage) string {
 	return fmt.Sprintf("soak: %v, %d rounds, %d lifecycles, %d goroutines, %d descriptors, heap %.1f MB, %d found",
@@ -106,7 +133,14 @@ func (t *totals) summary() string {
 	for _, kind := range slices.Sorted(maps.Keys(t.Lifecycles)) {
 		fmt.Fprintf(&b, "%8d %s\n", t.Lifecycles[kind], kind)
 	}
-	fmt.Fprintf(&b, "%8d refused for want of descriptors\n%8d found\n", t.Refused, len(t.Found))
+	fmt.Fprintf(&b, "%8d refused for want of descriptors\n", t.Refused)
+	if t.FaultRounds == 0 {
+		fmt.Fprintln(&b, "       0 faults of system calls: this program was built without them")
+	}
+	for _, kind := range slices.Sorted(maps.Keys(t.Faults)) {
+		fmt.Fprintf(&b, "%8d times %s\n", t.Faults[kind], kind)
+	}
+	fmt.Fprintf(&b, "%8d found\n", len(t.Found))
 	for _, text := range t.Found {
 		fmt.Fprintln(&b, text)
 	}
