@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"eventide/core"
+	"eventide/props/faults"
 
 	"pgregory.net/rapid"
 )
@@ -21,8 +22,22 @@ const (
 	GroupBlocking  GroupLoops = "blocking" // event loops that block in epoll_wait
 )
 
-// newGroup makes a group of n children.
-func (l GroupLoops) newGroup(n int) (*core.Group, error) {
+// mostConstructors bounds the groups that newGroup tries to make.
+const mostConstructors = 1000
+
+// newGroup makes a group of n children. Its constructor is called again if an injected fault of a
+// system call has made it fail; no such fault ends a child.
+func (l GroupLoops) newGroup(n int) (g *core.Group, err error) {
+	for range mostConstructors {
+		faults.Own(&faults.Owner{Refuse: true}, func() { g, err = l.openGroup(n) })
+		if !faults.Explains(err) {
+			break
+		}
+	}
+	return g, err
+}
+
+func (l GroupLoops) openGroup(n int) (*core.Group, error) {
 	quiet := core.WithLogger(slog.New(slog.DiscardHandler))
 	switch l {
 	case GroupExecutors:

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"eventide/props/faults"
 	"eventide/props/lane"
 
 	"github.com/stretchr/testify/require"
@@ -235,6 +236,14 @@ func (l *laneRun) printLocked() {
 	line := lane.Result{
 		Lane: l.name, Seed: l.seed, Seconds: time.Since(l.began).Seconds(), Runs: l.runs, Undecided: l.undecided,
 		Exercised: l.exercised, Failed: failed, Seen: l.seen, Processor: (lane.ProcessTime() - l.cpu).Seconds(),
+	}
+	if faults.Installed() {
+		line.Faults = map[string]int64{}
+		for _, k := range faults.Kinds() {
+			if k.Of(faults.Pollers...) {
+				line.Faults[k.String()] = k.Count()
+			}
+		}
 	}
 	if err := line.Print(os.Stdout); err != nil {
 		panic(err)

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"eventide/core"
+	"eventide/props/faults"
 	"eventide/props/history"
 )
 
@@ -15,8 +16,9 @@ const realSlack = 10 * time.Second
 const realPatience = 30 * time.Second
 
 // RunReal runs the program in real time on an event loop with an epoll instance of its own
-// and socket pairs as descriptors, which shows what the scripted poller cannot. The Recording
-// does not count alarms. The real lane counts goroutines and descriptors.
+// and socket pairs as descriptors, which shows what the scripted poller cannot. System calls of
+// the poller may fail (package faults). The Recording does not count alarms. The real lane counts
+// goroutines and descriptors.
 func RunReal(p Program) (Recording, error) {
 	kernel, err := newSockets()
 	if err != nil {
@@ -25,7 +27,11 @@ func RunReal(p Program) (Recording, error) {
 	defer kernel.close()
 	h := emptyHarness(p, nil)
 	h.real = true
-	loop, err := core.NewEventLoop(append(h.options(p), core.WithDrain(p.Drain), core.WithIORatio(p.ratio()))...)
+	var loop *core.EventLoop
+	// The rebuild after an injected fault loses no registration.
+	faults.Own(&faults.Owner{Polled: func() { h.rec.fault(0) }}, func() {
+		loop, err = core.NewEventLoop(append(h.options(p), core.WithDrain(p.Drain), core.WithIORatio(p.ratio()))...)
+	})
 	if err != nil {
 		return Recording{}, err
 	}

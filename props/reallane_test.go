@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"eventide/props/faults"
 	"eventide/props/history"
 
 	"github.com/stretchr/testify/require"
@@ -23,7 +24,8 @@ import (
 
 // TestRealLane is the real lane: the programs of all guarantees, on event loops over epoll and on
 // groups of them, in real time, many at once. Each round has conditions of its own: calls that its
-// programs leave out, processors, garbage collections. After each round no goroutine and no
+// programs leave out, processors, garbage collections, and, if it is built with package faults,
+// system calls of pollers that fail. After each round no goroutine and no
 // descriptor may be left. The environment is that of TestLane.
 func TestRealLane(t *testing.T) {
 	l := newLane(t, "real")
@@ -69,13 +71,17 @@ func atOnce(n int) int {
 type realConditions struct {
 	swarm      Swarm
 	processors int
-	garbage    int // percent, of debug.SetGCPercent
+	garbage    int         // percent, of debug.SetGCPercent
+	faults     faults.Plan // of the system calls of pollers, in a program that is built for them
 }
 
 // drawConditions draws the conditions of a round.
 func drawConditions(seed uint64) realConditions {
 	rng := rand.New(rand.NewPCG(seed, 0))
-	return realConditions{swarm: DrawSwarm(rng), processors: 1 + rng.IntN(8), garbage: []int{1, garbagePercent}[rng.IntN(2)]}
+	return realConditions{
+		swarm: DrawSwarm(rng), processors: 1 + rng.IntN(8), garbage: []int{1, garbagePercent}[rng.IntN(2)],
+		faults: faults.Draw(rng).Only(faults.Pollers...),
+	}
 }
 
 // realRound runs a number of programs at once, of the guarantees in turn, and some of groups.
@@ -89,6 +95,7 @@ func (l *laneRun) realRound(t *testing.T, seed uint64) {
 	with := drawConditions(seed)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(with.processors))
 	defer debug.SetGCPercent(debug.SetGCPercent(with.garbage))
+	defer faults.Use(with.faults)()
 	profile := g.Profile
 	profile.Real = true
 	programs, groups := atOnce(together), groupsBeside

@@ -28,6 +28,8 @@ type Result struct {
 	Seen      map[string]string `json:"seen,omitempty"`              // by guarantee: found in a run that is not made smaller yet; of the virtual lane
 	Processor float64           `json:"processor_seconds,omitempty"` // that the runs took; other load on the machine does not change it
 
+	Faults map[string]int64 `json:"faults,omitempty"` // of the real lane: how often each was injected into a system call
+
 	// Of the interleave lane, whose runs are schedules.
 	Shard       string         `json:"shard,omitempty"` // from 1
 	Scenarios   int            `json:"scenarios,omitempty"`

@@ -26,6 +26,10 @@ func (v *verification) runLanes() error {
 	if err != nil {
 		return err
 	}
+	realBin, err := v.buildReal()
+	if err != nil {
+		return err
+	}
 	v.clock.lanesBegin(time.Now())
 	var virtualErr, realErr, interleaveErr, shadowsErr error
 	var all sync.WaitGroup
@@ -33,7 +37,7 @@ func (v *verification) runLanes() error {
 		v.lane, virtualErr = v.complete("", lane.Run{Bin: bin, Budget: v.budget, Hear: v.live.lane})
 	})
 	all.Go(func() {
-		v.real, realErr = v.complete("in real time: ", lane.Run{Bin: bin, Lane: "TestRealLane", Budget: v.budget, Hear: func(r lane.Result) {
+		v.real, realErr = v.complete("in real time: ", lane.Run{Bin: realBin, Lane: "TestRealLane", Budget: v.budget, Hear: func(r lane.Result) {
 			v.live.set(func(l *live) { l.real = r.Runs })
 		}})
 	})

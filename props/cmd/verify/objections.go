@@ -25,6 +25,7 @@ func (r report) objections() []objection {
 	for _, text := range r.Traces.Wrong {
 		all = append(all, objection{1, "traces: wrong verdict: " + text, ""})
 	}
+	all = append(all, r.Real.objections()...)
 	for i, s := range r.shadows() {
 		all = append(all, s.objections(shadow.Lanes[i].Name)...)
 	}

@@ -38,6 +38,7 @@ type report struct {
 	Traces     traceResult    `json:"traces"`
 	Undecided  int            `json:"linearizability_undecided"`
 	Virtual    virtualReport  `json:"virtual"`
+	Real       realReport     `json:"real"`
 	Interleave scheduleReport `json:"interleave"`
 	Sockets    shadowReport   `json:"sockets"`
 	Blocking   shadowReport   `json:"blocking"`
@@ -100,7 +101,7 @@ func (v *verification) report() report {
 		Schema: schema, Commit: runner.Commit(v.root), Go: runtime.Version(), Seconds: time.Since(v.began).Seconds(), Began: v.began, Seed: v.seed,
 		Model: modelOf(v.model), Channels: modelOf(v.regs),
 		Traces: v.traces, Undecided: v.lane.Undecided + v.real.Undecided + v.interleave.Undecided,
-		Virtual: virtualReport{v.lane.Runs, v.lane.Rate()}, Interleave: schedulesOf(v.interleave), Sockets: shadowOf(v.shadows["sockets"]),
+		Virtual: virtualReport{v.lane.Runs, v.lane.Rate()}, Real: realOf(v.real), Interleave: schedulesOf(v.interleave), Sockets: shadowOf(v.shadows["sockets"]),
 		Blocking: shadowOf(v.shadows["blocking"]), Exits: shadowOf(v.shadows["exits"]),
 	}
 	for _, g := range props.Guarantees {
@@ -201,6 +202,7 @@ func (r report) table(w io.Writer) {
 	r.Channels.print(w, "channels")
 	fmt.Fprintf(w, "traces   %d of the model and %d histories judged, %d with a wrong verdict\n", r.Traces.Model, r.Traces.History, len(r.Traces.Wrong))
 	r.Virtual.print(w)
+	r.Real.print(w)
 	r.Interleave.print(w)
 	for i, s := range r.shadows() {
 		s.print(w, shadow.Lanes[i].Name)

@@ -64,13 +64,17 @@ func TestVerdicts(t *testing.T) {
 		verdict, reason string
 		code, strict    int
 	}{
-		"all is well":                  {func(*verification) {}, pass, "", 0, 0},
-		"a violation":                  {func(v *verification) { v.lane.Failed["G3"] = "G3 task 2 never ran" }, fail, "task 2 never ran", 1, 1},
-		"too seldom":                   {func(v *verification) { v.lane.Exercised["G3"]-- }, notRun, "exercised by 199 runs, want 200", 0, 3},
-		"mutant not seen":              {func(v *verification) { v.mutants["g3-no-final-drain"] = mutantResult{} }, notRun, "planted bug g3-no-final-drain was not seen", 0, 3},
-		"mutant not run":               {func(v *verification) { delete(v.mutants, "g3-no-final-drain") }, notRun, "was not seen", 0, 3},
-		"nothing was run":              {func(v *verification) { v.lane = lane.Result{} }, notRun, "exercised by 0 runs", 0, 3},
-		"a violation in real time":     {func(v *verification) { v.real.Failed["G3"] = "G3 task 3 never ran" }, fail, "in real time: G3 task 3 never ran", 1, 1},
+		"all is well":              {func(*verification) {}, pass, "", 0, 0},
+		"a violation":              {func(v *verification) { v.lane.Failed["G3"] = "G3 task 2 never ran" }, fail, "task 2 never ran", 1, 1},
+		"too seldom":               {func(v *verification) { v.lane.Exercised["G3"]-- }, notRun, "exercised by 199 runs, want 200", 0, 3},
+		"mutant not seen":          {func(v *verification) { v.mutants["g3-no-final-drain"] = mutantResult{} }, notRun, "planted bug g3-no-final-drain was not seen", 0, 3},
+		"mutant not run":           {func(v *verification) { delete(v.mutants, "g3-no-final-drain") }, notRun, "was not seen", 0, 3},
+		"nothing was run":          {func(v *verification) { v.lane = lane.Result{} }, notRun, "exercised by 0 runs", 0, 3},
+		"a violation in real time": {func(v *verification) { v.real.Failed["G3"] = "G3 task 3 never ran" }, fail, "in real time: G3 task 3 never ran", 1, 1},
+		"a fault not injected": {func(v *verification) {
+			v.real.Runs, v.real.Faults = enoughPrograms, map[string]int64{"write EINTR": 0}
+		}, pass, "", 0, 3},
+		"a fault not injected yet":     {func(v *verification) { v.real.Faults = map[string]int64{"write EINTR": 0} }, pass, "", 0, 0},
 		"a violation in a schedule":    {func(v *verification) { v.interleave.Failed["G3"] = "G3 task 4 never ran" }, fail, "in the interleave lane: G3 task 4 never ran", 1, 1},
 		"a violation of a connection":  {func(v *verification) { v.shadows["sockets"].Failed["sockets"] = "G22: Active 2 times" }, pass, "", 1, 1},
 		"few programs of connections":  {func(v *verification) { v.shadows["sockets"] = lane.Result{Runs: shadowMinimum - 1} }, pass, "", 0, 3},
@@ -227,4 +231,13 @@ func TestBadBudgetFromTheEnvironment(t *testing.T) {
 		require.Equal(t, 2, run(nil, &stdout, &stderr))
 		require.Contains(t, stderr.String(), fmt.Sprintf(`BUDGET is %q, want a duration such as 30s`, text))
 	}
+}
+
+// TestFaultsArePrinted: the line of the real lane has the count of each fault, and there is none without faults.
+func TestFaultsArePrinted(t *testing.T) {
+	var b bytes.Buffer
+	realReport{Programs: 7}.print(&b)
+	require.Empty(t, b.String())
+	realReport{Programs: 7, Faults: map[string]int64{"write EINTR": 3, "epoll_wait ENOMEM": 0}}.print(&b)
+	require.Equal(t, "real     7 programs, faults injected: 0 epoll_wait ENOMEM, 3 write EINTR\n", b.String())
 }
