@@ -106,6 +106,9 @@ func (e *Executor) runTurn() {
 	case stepNotices:
 		e.reportPanics() // of a body that panicked during its Goexit, or at whose end the clock panicked
 		e.notifyChannels()
+		if e.stateMoved() {
+			break // a hook here would run before the listeners of what the last channel has completed (G9)
+		}
 		e.markHooks()
 		e.step = stepHooks
 		fallthrough

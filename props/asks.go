@@ -21,10 +21,12 @@ const (
 	AskDeadline   Ask = "Timer.Deadline"
 	AskTimer      Ask = "Timer.Err" // and Timer.Done
 	AskFuture     Ask = "Future.Done"
+	AskWait       Ask = "Future.Wait" // with a context that is open
 	AskErr        Ask = "Termination.Err"
 	AskOnDone     Ask = "Termination.OnDone"
 	AskLocal      Ask = "Local.Get" // and Local.Set, Local.Remove
 	AskFD         Ask = "Registration.FD"
+	AskOnClose    Ask = "Registration.OnClose"
 	AskPost       Ask = "Registration.Post"
 	AskChannels   Ask = "EventLoop.Channels"
 	AskResize     Ask = "Pool.Resize"       // and Pool.Size
@@ -36,19 +38,32 @@ const (
 	AskKeep       Ask = "Promise.SetUncancellable"
 	AskCancel     Ask = "Promise.Future" // and its Cancel
 	AskListenLate Ask = "Future.OnDone"  // of the future of a promise
+	AskInvoke     Ask = "InvokeAll"      // and InvokeAny
+	AskRunning    Ask = "Executor.Running"
+	AskElsewhere  Ask = "elsewhere"      // no call: a body of another executor makes the calls of the step
 )
 
 // asksOfPromises complete a promise, change it or add a listener to it.
 var asksOfPromises = []Ask{AskSucceed, AskFail, AskKeep, AskCancel, AskListenLate}
 
 // otherAsks need no promise.
-var otherAsks = []Ask{AskNow, AskDeadline, AskTimer, AskFuture, AskErr, AskOnDone, AskLocal, AskFD, AskPost, AskChannels, AskMeter, AskMeter, AskArguments}
+var otherAsks = []Ask{AskNow, AskDeadline, AskTimer, AskFuture, AskWait, AskErr, AskOnDone, AskLocal, AskFD, AskOnClose, AskPost, AskChannels, AskMeter, AskMeter, AskInvoke, AskArguments}
 
 // ask makes the call of a step and records it: as a call of OpListen, because it may give
 // the loop a listener to call.
 func (h *harness) ask(s Step) {
+	if s.Ask == AskElsewhere {
+		h.elsewhere(s)
+		return
+	}
 	if !h.has(s) {
 		return // refused, not made yet, or removed by minimising
+	}
+	if s.Ask == AskDeadline || s.Ask == AskTimer {
+		if !h.claim(s) {
+			return
+		}
+		defer h.release(s)
 	}
 	inv := history.Event{Op: history.OpListen, Note: string(s.Ask)}
 	h.rec.call(inv, func() history.Outcome {
@@ -66,7 +81,7 @@ func (h *harness) has(s Step) bool {
 		return h.pooled() != nil
 	case AskChannels:
 		return h.fds.loop != nil
-	case AskFD, AskPost:
+	case AskFD, AskPost, AskOnClose:
 		r := h.registrationOf(s.Target)
 		if r == nil {
 			return false
@@ -78,10 +93,8 @@ func (h *harness) has(s Step) bool {
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		return h.timers[s.Target] != nil
-	case AskFuture:
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		return h.futures[s.Target] != nil
+	case AskFuture, AskWait:
+		return h.futureOf(s.Target) != nil
 	case AskSucceed, AskFail, AskKeep, AskCancel, AskListenLate:
 		return h.promises.of(s.Target) != nil
 	}
@@ -98,16 +111,22 @@ func (h *harness) answerTo(s Step) {
 		h.askTimer(s)
 	case AskFuture:
 		h.askFuture(s.Target)
+	case AskWait:
+		h.askWait(s)
+	case AskInvoke:
+		h.askInvoke()
+	case AskRunning:
+		h.askRunning()
 	case AskErr:
 		t := h.ex.Termination()
 		if err := t.Err(); err != nil && !isClosed(t.Done()) {
 			h.blame("Termination.Err is %v, and Done is open", err)
 		}
 	case AskOnDone:
-		h.askOnDone()
+		h.askOnDone(s.listener())
 	case AskLocal:
 		h.askLocal()
-	case AskFD, AskPost, AskChannels:
+	case AskFD, AskPost, AskOnClose, AskChannels:
 		h.askLoop(s)
 	case AskMeter:
 		h.askMeter()
@@ -123,10 +142,6 @@ func (h *harness) answerTo(s Step) {
 // askTimer compares the answers of a timer. After its end its deadline stays, and an error
 // means that it has ended.
 func (h *harness) askTimer(s Step) {
-	if !h.claim(s) {
-		return
-	}
-	defer h.release(s)
 	h.mu.Lock()
 	t := h.timers[s.Target]
 	h.mu.Unlock()
@@ -137,7 +152,7 @@ func (h *harness) askTimer(s Step) {
 		}
 		return
 	}
-	if err := t.Err(); err != nil && !isClosed(t.Done()) {
+	if err, ended := t.Err(), isClosed(t.Done()); err != nil && !ended {
 		h.blame("timer %d has ended with %v, and its Done is open", s.Target, err)
 	}
 }
@@ -145,12 +160,10 @@ func (h *harness) askTimer(s Step) {
 // askFuture compares the answers of a future: Done is closed if and only if Wait has a
 // result.
 func (h *harness) askFuture(id int) {
-	h.mu.Lock()
-	f := h.futures[id]
-	h.mu.Unlock()
+	f := h.futureOf(id)
 	done := isClosed(f.Done())
 	_, err := f.Wait(expired)
-	open := errors.Is(err, context.Canceled) || errors.Is(err, core.ErrInEventLoop)
+	open := errors.Is(err, context.Canceled) || errors.Is(err, core.ErrInEventLoop) || errors.Is(err, core.ErrStarting)
 	if done && open {
 		h.blame("Done of future %d is closed, and Wait returns %v", id, err)
 	}
@@ -159,8 +172,8 @@ func (h *harness) askFuture(id int) {
 	}
 }
 
-// askOnDone adds a listener that the end of the executor must call once.
-func (h *harness) askOnDone() {
+// askOnDone adds a listener that the end of the executor must call once, with a script.
+func (h *harness) askOnDone(script *Script) {
 	h.endings.Add(1)
 	t := h.ex.Termination()
 	var called atomic.Bool
@@ -173,6 +186,7 @@ func (h *harness) askOnDone() {
 		if !isClosed(t.Done()) || !errors.Is(err, t.Err()) || r != t.Report() {
 			h.blame("a listener of the termination got %+v and %v, and the termination has %+v and %v", r, err, t.Report(), t.Err())
 		}
+		h.userFunction(endListenerID, script)
 	})
 }
 
@@ -180,7 +194,7 @@ func (h *harness) askOnDone() {
 // returns an error.
 func (h *harness) askLocal() {
 	local := core.NewLocal(func() int { return 1 })
-	inside := h.ex.InEventLoop()
+	inside := h.ex.InEventLoop() || h.onOther() // a Local has a value of each loop
 	first, err := local.Get()
 	set := local.Set(2)
 	second, _ := local.Get()
@@ -211,8 +225,12 @@ func (h *harness) askLoop(s Step) {
 	r.mu.Lock()
 	reg, closed := r.reg, r.closed
 	r.mu.Unlock()
-	if s.Ask == AskPost {
-		h.askPost(reg, closed)
+	switch s.Ask {
+	case AskPost:
+		h.askPost(reg, closed, s.listener())
+		return
+	case AskOnClose:
+		h.onClose(s.Target, r, s.listener())
 		return
 	}
 	if reg.FD() != h.fds.kernel.number(r.step.FD) {
@@ -220,10 +238,8 @@ func (h *harness) askLoop(s Step) {
 	}
 }
 
-// checkAsks waits for the listeners of the termination, which are called after Done: one
-// that is never called leaves the program blocked (G24). Then it judges the promises.
+// checkAsks judges the promises and posts.
 func (h *harness) checkAsks() {
-	h.endings.Wait()
 	h.promises.check(h)
 	h.posts.check(h)
 }

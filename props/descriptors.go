@@ -146,13 +146,7 @@ func (h *harness) listen(s Step) {
 			r.mu.Lock()
 			r.closed = true
 			r.mu.Unlock()
-			h.note(s.ID, func() {
-				out := history.Normal
-				if err != nil {
-					out = history.Errored
-				}
-				h.rec.log.Add(history.Event{Kind: history.Complete, ID: s.ID, Outcome: out})
-			})
+			h.closeNotice(s, err)
 		})
 		return history.Returned
 	})
@@ -162,14 +156,6 @@ func (h *harness) listen(s Step) {
 	if end != nil {
 		h.endChannel(r, *end)
 	}
-}
-
-func (h *harness) note(id int, f func()) {
-	ev := history.Event{Kind: history.Begin, Body: history.BodyListener, ID: id, InLoop: h.ex.InEventLoop()}
-	h.rec.log.Add(ev)
-	f()
-	ev.Kind, ev.Outcome = history.End, history.Normal
-	h.rec.log.Add(ev)
 }
 
 // readiness handles readiness of a plain registration or of a channel.

@@ -28,7 +28,7 @@ func (g *generator) askStep(depth int) Step {
 	default:
 		s.Ask = rapid.SampledFrom(otherAsks).Draw(g.T, "of the executor")
 		if g.loop && g.chance(3, "of a registration") {
-			s.Ask = rapid.SampledFrom([]Ask{AskFD, AskPost, AskPost}).Draw(g.T, "of the registration")
+			s.Ask = rapid.SampledFrom([]Ask{AskFD, AskPost, AskPost, AskOnClose}).Draw(g.T, "of the registration")
 		}
 		if g.pool && g.chance(2, "of the pool") {
 			s.Ask = AskResize
@@ -43,10 +43,16 @@ func (g *generator) argumentsOfAsk(s *Step) {
 	switch s.Ask {
 	case AskResize:
 		s.Size = rapid.SampledFrom([]int{1, 2, 3, 4, 0, -1}).Draw(g.T, "size")
-	case AskFD, AskPost:
+	case AskFD, AskPost, AskOnClose:
 		s.Target = g.pick(g.regs, "registration")
-	case AskFuture:
+	case AskFuture, AskWait:
 		s.Target = g.pick(g.futures, "of")
+		if len(g.promises) > 0 && (s.Target == 0 || g.chance(3, "of a promise")) {
+			s.Target = g.pick(g.promises, "promise")
+		}
+		if s.Ask == AskWait {
+			s.Delay = g.duration("patience")
+		}
 	case AskDeadline, AskTimer:
 		s.Target = g.pick(g.cancels, "of")
 	}

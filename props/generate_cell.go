@@ -19,42 +19,69 @@ const (
 	cellFD     = 90 // no other step uses it
 )
 
-// cellContexts are the contexts of cells, in the order in which they shrink. The last three need an event loop.
-var cellContexts = []string{"goroutine", "task", "hook", "timer", "listener", "tail", "readiness", "drain", "abort"}
+// cellContexts are the contexts of cells, in the order in which they shrink. A pool has the first of them, and
+// the last need an event loop.
+var cellContexts = []string{
+	"goroutine", "task", "hook", "timer", "listener", onOtherLoop, inSpawner, "panic handler", "end listener",
+	"tail",
+	"readiness", "drain", "abort", "post", "close listener",
+}
+
+// statesOf are the states in which calls are made from a context: no body runs before the start and after the end, and
+// hooks and the ends of channels belong to a shutdown. A spawner is called by a start and after each Goexit.
+func statesOf(context string) []history.State {
+	states := []history.State{history.Started, history.ShuttingDown, history.Shutdown}
+	switch context {
+	case "goroutine", onOtherLoop:
+		return append(states, history.NotStarted, history.Terminated)
+	case inSpawner:
+		return append(states, history.NotStarted)
+	case "listener", "panic handler", "close listener":
+		return append(states, history.Terminated)
+	case "hook", "drain":
+		return states[1:]
+	case "abort":
+		return states[2:]
+	case "end listener":
+		return []history.State{history.Terminated}
+	}
+	return states
+}
 
 // cell makes calls of any kind from one context in one state. All calls, contexts and states
 // have the same chances, so that none is rare: elsewhere a call from a tail task, for example, is made as
 // often as programs have tail tasks that make calls.
-func (g *generator) cell() []Step {
+func (g *generator) cell(p *Program) []Step {
 	contexts := cellContexts
 	switch {
-	case g.pool: // has no turns
-		contexts = contexts[:5]
+	case g.pool:
+		contexts = contexts[:9]
 	case !g.loop:
-		contexts = contexts[:6]
+		contexts = contexts[:10]
+	case g.chance(2, "of descriptors"): // the others are those of executors too
+		contexts = contexts[10:]
 	}
 	context := rapid.SampledFrom(contexts).Draw(g.T, "context")
-	states := []history.State{history.Started, history.ShuttingDown, history.Shutdown}
-	switch context {
-	case "goroutine":
-		states = append(states, history.NotStarted, history.Terminated)
-	case "listener":
-		states = append(states, history.Terminated)
-	case "hook", "drain":
-		states = states[1:]
-	case "abort":
-		states = states[2:]
-	}
-	at := rapid.SampledFrom(states).Draw(g.T, "state")
+	at := rapid.SampledFrom(statesOf(context)).Draw(g.T, "state")
 	if at == history.NotStarted {
-		return append([]Step{g.promise(2)}, g.anyCalls()...)
+		steps := append(g.metering(), g.promise(2))
+		return append(steps, g.beforeStart(p, context)...)
 	}
 	steps, behind := g.targets()
-	vehicle, calls := g.vehicle(context, at)
+	vehicle, calls := g.vehicle(p, context, at)
+	steps = append(steps, g.metering()...)
 	steps = append(steps, vehicle...)
 	steps = append(steps, behind)
 	steps = append(steps, g.stop(at)...)
 	return append(steps, calls...)
+}
+
+// metering perhaps makes a meter, so that the calls of a cell read it and make no other.
+func (g *generator) metering() []Step {
+	if g.chance(3, "metered") {
+		return []Step{{Ask: AskMeter}}
+	}
+	return nil
 }
 
 // targets gives the calls of a cell something to cancel, complete, move, remove or listen to. behind is a task
@@ -90,7 +117,7 @@ func (g *generator) targets() (steps []Step, behind Step) {
 
 // vehicle returns steps that begin the body of a context, which makes the calls, and the calls that
 // the goroutine makes itself, after the shutdown call that leads to the state.
-func (g *generator) vehicle(context string, at history.State) (steps, own []Step) {
+func (g *generator) vehicle(p *Program, context string, at history.State) (steps, own []Step) {
 	busy := &Script{Sleep: callsAt}
 	calling := &Script{Sleep: callsAt, Steps: g.anyCalls()}
 	switch context {
@@ -98,6 +125,11 @@ func (g *generator) vehicle(context string, at history.State) (steps, own []Step
 		own = calling.Steps
 		own[0].Wait = 2 * time.Millisecond // while the body is busy
 		return []Step{{Op: history.OpExecute, ID: g.newID(), Body: busy}}, own
+	case onOtherLoop:
+		away := Step{Wait: 2 * time.Millisecond, Ask: AskElsewhere, Body: &Script{Steps: calling.Steps}}
+		return []Step{{Op: history.OpExecute, ID: g.newID(), Body: busy}}, []Step{away}
+	case inSpawner, "panic handler", "end listener", "post", "close listener":
+		return g.vehicleOfUser(p, context, at, calling.Steps)
 	case "listener":
 		s := Step{Ask: AskPromise, ID: g.newID(), Body: &Script{Listen: true, Listener: &Script{Steps: calling.Steps}}}
 		complete := Step{Ask: AskSucceed, Target: s.ID}
@@ -156,7 +188,7 @@ func (g *generator) anyCalls() []Step {
 		{Op: history.OpSchedule}, {Op: history.OpSchedule, Own: true}, {Op: history.OpFixedRate}, {Op: history.OpFixedDelay},
 		{Op: history.OpCancel}, {Op: history.OpReset}, {Op: history.OpListen},
 		{Op: history.OpShutdownGracefully}, {Op: history.OpShutdown}, {Op: history.OpClose}, {Op: history.OpAwait},
-		{Ask: AskPromise},
+		{Ask: AskPromise}, {Ask: AskRunning},
 	}
 	for _, ask := range slices.Concat(asksOfPromises, otherAsks) {
 		calls = append(calls, Step{Ask: ask})
@@ -171,7 +203,7 @@ func (g *generator) anyCalls() []Step {
 			calls = append(calls, Step{Op: op})
 		}
 	}
-	steps := make([]Step, 2+g.one(3, "calls"))
+	steps := make([]Step, 3+g.one(6, "calls"))
 	for i := range steps {
 		steps[i] = g.filled(rapid.SampledFrom(calls).Draw(g.T, "call"))
 	}

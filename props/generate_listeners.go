@@ -12,7 +12,7 @@ import (
 func (g *generator) wide(p *Program) (alone bool) {
 	undisturbed := func() bool { return g.chance(2, "of others undisturbed") }
 	if g.profile.Cells || g.chance(16, "cell") {
-		if p.Actors = append(p.Actors, Actor{Steps: g.cell()}); undisturbed() {
+		if p.Actors = append(p.Actors, Actor{Steps: g.cell(p)}); undisturbed() {
 			return true
 		}
 	}

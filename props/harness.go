@@ -26,7 +26,8 @@ type Recording struct {
 	Goroutines []int64   // of the actors of the program, in their order; 0: the actor did not begin
 	Final      *Final    // nil: the executor has not terminated, or the lane does not read it
 	Resized    []Resized // of a pool
-	Wrong      string    // the first contradiction between answers of the executor; see harness.look
+	Asides     []Aside
+	Wrong      string // the first contradiction between answers of the executor; see harness.look
 }
 
 // Run runs the program on core, in the testing/synctest bubble of the caller. Goroutines
@@ -61,7 +62,8 @@ func (h *harness) run(p Program) Recording {
 	h.steps(own.Steps, true)
 	actors.Wait()
 	h.end()
-	out := Recording{Events: h.rec.events(), AlarmsLeft: h.alarmsLeft, Goroutines: goroutines, Final: h.said, Resized: h.sizes}
+	h.stopOther()
+	out := Recording{Events: h.rec.events(), AlarmsLeft: h.alarmsLeft, Goroutines: goroutines, Final: h.said, Resized: h.sizes, Asides: h.asides}
 	if wrong := h.wrong.Load(); wrong != nil {
 		out.Wrong = *wrong
 	}
@@ -89,6 +91,7 @@ type harness struct {
 	closed       atomic.Bool            // admission was closed when the last body ended
 	begunAt      atomic.Int64           // when lookAtBegun first saw a shutdown call, after start; 0: never
 	endings      sync.WaitGroup         // listeners of the termination that were not called
+	lastCalls    atomic.Bool            // one of them had a script
 	promises     promises
 	started      goroutines
 	startsSeen   bool // set once: the executor has a function of WithGoroutineStart
@@ -101,6 +104,9 @@ type harness struct {
 	resizing     atomic.Int64 // calls of Resize that have begun
 	resized      atomic.Int64 // and those that have returned
 	sizes        []Resized    // guarded by mu
+	asides       []Aside      // guarded by mu
+
+	other atomic.Pointer[core.Executor] // that of elsewhere, if there is one
 
 	sampling control.Mutex
 	samples  []history.Stats // guarded by sampling: memory for the next samples
@@ -108,6 +114,8 @@ type harness struct {
 
 	mu           control.Mutex
 	starts       []Start        // the next results of the spawner
+	callbacks    []Step         // calls of the spawner that it has not made
+	spawning     map[int64]int  // calls of the spawner that make calls, by goroutine
 	failedStarts map[Start]bool // the failures so far, see kindOfStart
 	futures      map[int]*core.Future[int]
 	timers       map[int]*core.Timer
@@ -123,7 +131,7 @@ type harness struct {
 
 func emptyHarness(p Program, buf []history.Event) *harness {
 	h := &harness{
-		starts: p.Starts, failedStarts: map[Start]bool{}, handler: p.Handler,
+		starts: p.Starts, callbacks: p.Spawning, spawning: map[int64]int{}, failedStarts: map[Start]bool{}, handler: p.Handler,
 		futures: map[int]*core.Future[int]{}, timers: map[int]*core.Timer{},
 		removes: map[int]func() bool{}, runs: map[int]int{}, listeners: map[int]int{}, start: time.Now(),
 		oneShots: map[int]bool{}, dues: map[int]due{}, claims: map[int]int{}, reused: map[int]history.Outcome{},
@@ -158,7 +166,7 @@ func (h *harness) options(p Program) []core.Option {
 		opts = append(opts, core.WithGoroutineStart(h.goroutineStarts))
 	}
 	if p.Handler != HandlerNone {
-		opts = append(opts, core.WithPanicHandler(h.reporter.handler(p.Handler)))
+		opts = append(opts, core.WithPanicHandler(h.reporter.handler(p)))
 	}
 	if p.Limit > 0 {
 		opts = append(opts, core.WithMaxPendingTasks(p.Limit))

@@ -141,11 +141,11 @@ func (h *harness) do(s Step) history.Outcome {
 		h.ex.Shutdown()
 		return history.Returned
 	case history.OpClose:
-		return waited(h.ex.Close())
+		return h.waited(h.ex.Close())
 	case history.OpAwait:
 		ctx, stop := context.WithTimeout(context.Background(), s.Delay)
 		defer stop()
-		return waited(h.ex.AwaitTermination(ctx))
+		return h.waited(h.ex.AwaitTermination(ctx))
 	}
 	panic("props: no such step: " + s.Op.String())
 }

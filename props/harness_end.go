@@ -25,6 +25,7 @@ func (h *harness) end() {
 		h.gaveUp.Store(true)
 		return // the log has no Done, and the predicates judge that
 	}
+	h.waitForListeners()
 	h.fds.stopTimers()
 	h.alarmsLeft = h.clock.pending()
 	h.rec.log.Add(history.Event{Kind: history.Observe, Op: history.OpDone, Outcome: history.True})

@@ -21,9 +21,13 @@ func (h *harness) look() {
 func (h *harness) lookAround() {
 	inside := h.ex.InEventLoop()
 	current, ok := core.Current()
+	home, elsewhere := h.ex.Termination(), h.onOther()
+	if elsewhere {
+		home = h.other.Load().Termination()
+	}
 	switch {
-	case ok != inside || ok && current.Termination() != h.ex.Termination():
-		h.blame("Current says %v and InEventLoop %v", ok, inside)
+	case ok != (inside || elsewhere), inside && elsewhere, ok && current.Termination() != home:
+		h.blame("Current says %v, InEventLoop %v, and that of another executor %v", ok, inside, elsewhere)
 	case h.single() != nil && h.single().Parent() != nil:
 		h.blame("the executor is a child of a group")
 	case h.ex.Name() == "" || h.ex.String() == "":

@@ -48,7 +48,7 @@ func JudgeIn(lane Lane, p Program, out Recording, checks ...Check) (Verdict, err
 	v.addAny(checkFinal(p, h, terms.observed, out.Final))
 	v.addAny(checkMeter(h, terms.observed, out.Final))
 	v.addAny(checkPool(events, terms.observed, p, out.Resized))
-	v.addAny(checkRetries(events, terms.observed, p))
+	v.addAny(checkRetries(events, out.Asides, terms.observed, p))
 	v.addAny(checkInstant(lane, events, p))
 	if out.Wrong != "" {
 		v.add(contradiction(out.Wrong))

@@ -80,6 +80,10 @@ func (h *harness) wrongReading(r core.Reading, passed time.Duration) string {
 // askStack checks what the meter says of the body that asks. A listener inside a call of
 // another goroutine is no body of the loop.
 func (h *harness) askStack(m *meter, r core.Reading) {
+	none := core.RunningBody{Kind: core.BodyTask, Number: -1}
+	if stack := m.m.Stack(none); stack != "" {
+		h.blame("a meter has the stack %q of a body that there is not", stack)
+	}
 	if !h.ex.InEventLoop() {
 		return
 	}

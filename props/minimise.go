@@ -16,6 +16,7 @@ func Minimise(p Program, violates func(Program) bool) Program {
 // reduceProgram offers the reductions of a program, the larger ones first.
 func reduceProgram(pick *shrink.Pick, p Program) Program {
 	p.Actors = shrink.List(pick, p.Actors, func(a *Actor) { a.Steps = reduceSteps(pick, a.Steps) })
+	p.Handling, p.Spawning = reduceSteps(pick, p.Handling), reduceSteps(pick, p.Spawning)
 	shrink.Zero(pick, &p.Limit)
 	shrink.Zero(pick, &p.Retries)
 	shrink.Zero(pick, &p.Jitter)

@@ -20,8 +20,8 @@ type posts struct {
 
 // askPost posts a function: if Post returns true, the function runs once, on the loop, behind the
 // posts that its goroutine made before, and before Done; if it returns false, the registration has
-// ended. closed says that its owner was notified of the end before.
-func (h *harness) askPost(reg *core.Registration, closed bool) {
+// ended. closed says that its owner was notified of the end before. The function runs the script.
+func (h *harness) askPost(reg *core.Registration, closed bool, script *Script) {
 	p := &h.posts
 	g := goid.Get()
 	p.mu.Lock()
@@ -36,7 +36,6 @@ func (h *harness) askPost(reg *core.Registration, closed bool) {
 	posted := reg.Post(func() {
 		inside := h.ex.InEventLoop()
 		p.mu.Lock()
-		defer p.mu.Unlock()
 		p.owed--
 		switch {
 		case ran:
@@ -47,6 +46,8 @@ func (h *harness) askPost(reg *core.Registration, closed bool) {
 			h.blame("post %d of a goroutine runs behind its post %d", n, p.last[g])
 		}
 		ran, p.last[g] = true, n
+		p.mu.Unlock()
+		h.userFunction(postID, script)
 	})
 	if posted {
 		if closed {

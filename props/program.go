@@ -24,7 +24,11 @@ type Program struct {
 
 	Clock   Clock   `json:"clock,omitempty"`
 	Handler Handler `json:"handler,omitempty"` // the panic handler
-	Pool    int     `json:"pool,omitempty"`    // the size of a pool; 0: an executor
+
+	Handling []Step `json:"handling,omitempty"` // calls of the panic handler, if it makes calls
+	Spawning []Step `json:"spawning,omitempty"` // calls of the spawner at the first StartCallback
+
+	Pool int `json:"pool,omitempty"` // the size of a pool; 0: an executor
 
 	Scripted bool `json:"scripted,omitempty"` // an executor without I/O over the scripted poller
 
@@ -41,7 +45,7 @@ const (
 	StartOK       Start = "ok"
 	StartRefused  Start = "refused"  // returns an error
 	StartSlow     Start = "slow"     // sleeps first
-	StartCallback Start = "callback" // calls Execute on the executor: ErrStarting
+	StartCallback Start = "callback" // makes calls on the executor
 	StartInline   Start = "inline"   // runs the loop on the calling goroutine, before it returns
 	StartTwice    Start = "twice"    // runs it on two goroutines
 	StartLate     Start = "late"     // starts the loop, but returns an error
@@ -124,6 +128,11 @@ func (p Program) String() string {
 	}
 	if p.Handler != HandlerNone {
 		fmt.Fprintf(&b, "panic handler: %s\n", p.Handler)
+		writeSteps(&b, "  > ", p.Handling)
+	}
+	if len(p.Spawning) > 0 {
+		b.WriteString("spawner:\n")
+		writeSteps(&b, "  > ", p.Spawning)
 	}
 	if p.Pool > 0 {
 		fmt.Fprintf(&b, "pool: size=%d\n", p.Pool)
@@ -165,7 +174,8 @@ func (p Program) breaks() bool {
 // AnyStep reports whether is returns true for some step, including the steps of bodies. A Step is
 // large, so AnyStep copies none.
 func (p Program) AnyStep(is func(*Step) bool) bool {
-	return slices.ContainsFunc(p.Actors, func(a Actor) bool { return anyStep(a.Steps, is) })
+	return slices.ContainsFunc(p.Actors, func(a Actor) bool { return anyStep(a.Steps, is) }) ||
+		anyStep(p.Handling, is) || anyStep(p.Spawning, is)
 }
 
 // awaits reports whether the body of that label waits for Context as soon as it has begun.

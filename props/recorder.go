@@ -131,6 +131,13 @@ func (r *recorder) checkBodies(h *harness) {
 	}
 }
 
+// insideBody reports whether a body runs on the goroutine.
+func (r *recorder) insideBody() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.bodies.open[goid.Get()]) > 0
+}
+
 func (r *recorder) bodyEnds(end history.Outcome) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

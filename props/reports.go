@@ -21,7 +21,7 @@ const (
 	HandlerPlain Handler = "plain"  // returns
 	HandlerPanic Handler = "panics" // which is only logged
 	HandlerExit  Handler = "exits"  // calls Goexit, if it is on the loop
-	HandlerCalls Handler = "calls"  // submits a task
+	HandlerCalls Handler = "calls"  // makes the calls of the program, or submits a task
 )
 
 // Reports counts what an executor has reported: to the panic handler, and to the logger by message.
@@ -44,19 +44,18 @@ const plannedPanic = "props: planned panic"
 // rebuilt is logged for each rebuild of the poller.
 const rebuilt = "the poller was rebuilt"
 
-// handlerID is the label of the panic handler as a listener of the log.
-const handlerID = 1 << 28
-
-// handler returns the panic handler of a program. It is in the log as a listener: like one it runs
-// on the loop and does not restart the quiet period.
-func (r *reporter) handler(does Handler) func(*core.PanicError) {
-	return func(p *core.PanicError) {
-		if p.Value != plannedPanic || !bytes.Contains(p.Stack, []byte("props.finish")) {
-			r.h.blame("the panic handler got the value %v and the stack %s", p.Value, p.Stack)
+// handler returns the panic handler of a program. It is in the log as a listener. The first call makes the
+// calls of the program, if it has any.
+func (r *reporter) handler(p Program) func(*core.PanicError) {
+	does := p.Handler
+	return func(got *core.PanicError) {
+		if got.Value != plannedPanic || !bytes.Contains(got.Stack, []byte("props.finish")) {
+			r.h.blame("the panic handler got the value %v and the stack %s", got.Value, got.Stack)
 		}
 		inside := r.h.ex.InEventLoop()
 		r.mu.Lock()
 		r.r.Handled++
+		first := r.r.Handled == 1
 		if does == HandlerPanic {
 			r.r.HandlerPanics++
 		}
@@ -64,7 +63,11 @@ func (r *reporter) handler(does Handler) func(*core.PanicError) {
 		ev := history.Event{Kind: history.Begin, Body: history.BodyListener, ID: handlerID, InLoop: inside}
 		r.h.rec.log.Add(ev)
 		exits := does == HandlerExit && inside && !r.h.rec.calling()
-		if does == HandlerCalls {
+		switch {
+		case does != HandlerCalls:
+		case first && len(p.Handling) > 0:
+			r.h.steps(p.Handling, false)
+		default:
 			r.h.call(r.h.extraTask())
 		}
 		ev.Kind, ev.Outcome = history.End, history.Normal

@@ -2,6 +2,7 @@ package props
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"eventide/props/history"
@@ -13,8 +14,8 @@ const retryPause = time.Millisecond
 // checkRetries compares the calls on a full queue with the rejected-handler of the program: a call
 // that was refused because the queue was full was tried again as often as the handler wants, after a
 // pause each, and no call was tried more often. A TryExecute and a call inside a body are tried once. So is
-// a call inside the spawner, which the log does not show: only a task of the harness itself is one.
-func checkRetries(events []history.Event, rules history.Rules, p Program) *history.Violation {
+// a call inside the spawner, which the log does not show.
+func checkRetries(events []history.Event, asides []Aside, rules history.Rules, p Program) *history.Violation {
 	if p.Limit == 0 {
 		return nil
 	}
@@ -36,7 +37,7 @@ func checkRetries(events []history.Event, rules history.Rules, p Program) *histo
 			inside[e.G] = append(bodies, e.InLoop)
 		case e.Kind == history.End && len(bodies) > 0:
 			inside[e.G] = bodies[:len(bodies)-1]
-		case e.Kind == history.Invoke && !once[e.ID] && (len(bodies) == 0 || !bodies[len(bodies)-1]):
+		case e.Kind == history.Invoke && !once[e.ID] && !spawnerCalls(asides, e) && (len(bodies) == 0 || !bodies[len(bodies)-1]):
 			retries[e.N] = p.Retries
 		case e.Kind == history.Admit && e.Outcome == history.Refused:
 			refused[e.Call]++
@@ -45,7 +46,6 @@ func checkRetries(events []history.Event, rules history.Rules, p Program) *histo
 			full := e.Outcome == history.RefusedQueueFull
 			pauses := time.Duration(want) * retryPause
 			switch n := refused[e.Call]; {
-			case full && n == 1 && e.ID >= extraIDs:
 			case full && n != 1+want, e.Outcome == history.Accepted && n > want:
 				return wrongRetries(e, "was tried %d times on a full queue, and may be tried again %d times", n, want)
 			case full && rules.Virtual && e.At-inv.At < pauses:
@@ -54,6 +54,11 @@ func checkRetries(events []history.Event, rules history.Rules, p Program) *histo
 		}
 	}
 	return nil
+}
+
+// spawnerCalls reports whether the spawner makes the call.
+func spawnerCalls(asides []Aside, inv *history.Event) bool {
+	return slices.ContainsFunc(asides, func(a Aside) bool { return a.Context == inSpawner && a.has(inv) })
 }
 
 func wrongRetries(e *history.Event, format string, args ...any) *history.Violation {

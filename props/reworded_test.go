@@ -25,7 +25,7 @@ func TestRewordedErrorsChangeNoVerdict(t *testing.T) {
 		require.NoError(t, err)
 		require.Empty(t, want.Violations, "%v", p)
 
-		reworded := Recording{Events: slices.Clone(out.Events), AlarmsLeft: out.AlarmsLeft}
+		reworded := Recording{Events: slices.Clone(out.Events), AlarmsLeft: out.AlarmsLeft, Asides: out.Asides}
 		for i := range reworded.Events {
 			if e := &reworded.Events[i]; e.Note != "" {
 				causes[e.Cause]++

@@ -71,7 +71,7 @@ func (h *harness) spawn(loop func()) error {
 	case StartSlow:
 		time.Sleep(slowStart)
 	case StartCallback:
-		h.call(h.extraTask())
+		h.aside(inSpawner, h.callBack)
 	case StartTwice:
 		go run()
 	case StartBoth:
@@ -83,4 +83,18 @@ func (h *harness) spawn(loop func()) error {
 	}
 	go run()
 	return nil
+}
+
+// callBack makes calls in the spawner: those of the program at the first time, if it has any, and otherwise
+// Execute.
+func (h *harness) callBack() {
+	h.mu.Lock()
+	steps := h.callbacks
+	h.callbacks = nil
+	h.mu.Unlock()
+	if len(steps) == 0 {
+		h.call(h.extraTask())
+		return
+	}
+	h.steps(steps, false)
 }

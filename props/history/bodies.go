@@ -213,6 +213,9 @@ func judgeReentrant(j *judge) {
 			if c.answered(RefusedInLoop) && !c.inListener {
 				j.blame(at(c.ret.N), "%v, called from outside at #%d, was refused as called in the loop", c.inv.Op, c.inv.N)
 			}
+			if c.inv.Op == OpClose && c.answered(RefusedStarting) && j.Rules.Has(States) && (j.asked == 0 || j.asked > c.ret.N) {
+				j.blame(at(c.inv.N, c.ret.N), "%v, called at #%d in the spawner, has not begun a shutdown", c.inv.Op, c.inv.N)
+			}
 			continue
 		}
 		j.exercised()

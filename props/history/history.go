@@ -129,10 +129,10 @@ func (h *History) findShutdown() {
 	}
 }
 
-// begins reports whether a shutdown call began a shutdown. Close inside the loop begins
-// one too, although it refuses to wait (G18).
+// begins reports whether a shutdown call began a shutdown. Close inside the loop or the spawner
+// begins one too, although it refuses to wait (G18).
 func (c *call) begins() bool {
-	return !c.refused() || c.inv.Op == OpClose && c.answered(RefusedInLoop)
+	return !c.refused() || c.inv.Op == OpClose && (c.answered(RefusedInLoop) || c.answered(RefusedStarting))
 }
 
 // decidedBefore reports whether the log shows that the executor decided c before d. If
