@@ -40,7 +40,7 @@ const (
 	AskListenLate Ask = "Future.OnDone"  // of the future of a promise
 	AskInvoke     Ask = "InvokeAll"      // and InvokeAny
 	AskRunning    Ask = "Executor.Running"
-	AskElsewhere  Ask = "elsewhere"      // no call: a body of another executor makes the calls of the step
+	AskElsewhere  Ask = "elsewhere" // no call: a body of another executor makes the calls of the step
 )
 
 // asksOfPromises complete a promise, change it or add a listener to it.

@@ -70,9 +70,13 @@ var impossible = []struct{ call, context, states, why string }{
 	{"Pool.", "channel", stateLetters, "a pool has no channels"},
 	{"Pool.", "post", stateLetters, "a pool has no descriptors"},
 	{"Pool.", "close listener", stateLetters, "a pool has no descriptors"},
+	{"Group.", "readiness", stateLetters, noLoops}, {"Group.", "channel", stateLetters, noLoops},
+	{"Group.", "post", stateLetters, noLoops}, {"Group.", "close listener", stateLetters, noLoops},
 	{"Timer.", "goroutine", "N", startsTheLoop}, {"Timer.", inSpawner, "N", startsTheLoop}, {"Timer.", onOtherLoop, "N", startsTheLoop},
 	{"Registration.", "goroutine", "N", startsTheLoop}, {"Registration.", inSpawner, "N", startsTheLoop}, {"Registration.", onOtherLoop, "N", startsTheLoop},
 }
+
+const noLoops = "groups of programs have no event loops: NewGroup refuses WithPoller, and a loop that sleeps in epoll holds virtual time up"
 
 const startsTheLoop = "there is none before the loop has started: the call that makes one starts it"
 

@@ -31,6 +31,7 @@ type GroupProgram struct {
 	Mixed      bool          `json:"mixed,omitempty"`    // some calls are timers, hooks, cancelled tasks and tasks that panic
 	Main       bool          `json:"main,omitempty"`     // the goroutine that shuts down also makes the calls of one caller, and checks the group instead of a watching goroutine
 	Loops      GroupLoops    `json:"loops,omitempty"`    // the children are event loops over epoll, which only RunReal can run
+	Cell       GroupCell     `json:"cell,omitzero"`      // instead of all of them
 }
 
 // GroupPrograms generates test cases for groups.
@@ -49,6 +50,9 @@ func GroupPrograms() *rapid.Generator[GroupProgram] {
 			Mixed:      rapid.Bool().Draw(t, "mixed"),
 		}
 		p.Timeout = p.Quiet + onGrid.Draw(t, "slack")
+		if oneIn(t, 4, "cell") {
+			return GroupProgram{Children: p.Children, Cell: groupCell(t)}
+		}
 		return p
 	})
 }
@@ -61,7 +65,7 @@ func MinimiseGroup(p GroupProgram, violates func(GroupProgram) bool) GroupProgra
 // smaller returns the programs that are one step smaller.
 func (p GroupProgram) smaller() (list []GroupProgram) {
 	keep := func(q GroupProgram) {
-		if q != p && q.Children > 0 && q.Callers > 0 && q.Calls >= 0 {
+		if q != p && q.Children > 0 && (q.Callers > 0 || q.Cell.Context != "") && q.Calls >= 0 {
 			list = append(list, q)
 		}
 	}
@@ -78,6 +82,11 @@ func (p GroupProgram) smaller() (list []GroupProgram) {
 		change(&q)
 		keep(q)
 	}
+	for _, cell := range p.Cell.smaller() {
+		q := p
+		q.Cell = cell
+		keep(q)
+	}
 	return list
 }
 
@@ -91,6 +100,9 @@ func (p GroupProgram) Violation(text string) history.Violation {
 
 // Run runs the program in the caller's bubble, and returns a violation as text, or "".
 func (p GroupProgram) Run() string {
+	if p.Cell.Context != "" {
+		return p.runCell(nil)
+	}
 	g, err := p.Loops.newGroup(p.Children)
 	if err != nil {
 		return err.Error()
