@@ -161,3 +161,39 @@ func TestG23HeldChannelsAreNamed(t *testing.T) {
 		coretest.Want(t, "G23: names of the sum", sum.Held, two.Held+"\n"+two.Held)
 	})
 }
+
+// noticedChannel makes calls when it is asked to drain and to abort, and then ends.
+type noticedChannel struct {
+	reg          *core.Registration
+	drain, abort func()
+}
+
+func (c *noticedChannel) Ready(core.Readiness) {}
+func (c *noticedChannel) Drain(core.Deadline)  { c.drain() }
+
+func (c *noticedChannel) Abort(error) {
+	c.abort()
+	c.reg.End(core.ChannelEnd{Kind: core.EndAborted})
+}
+
+// The first channel moves the state, and the second completes a promise after that. Its listener runs
+// before the other calls of channels and before the hook.
+func TestG9AListenerFollowsTheChannelsAfterAMove(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		l, m := modelLoop(t)
+		var j coretest.Journal
+		p := core.NewPromise[int](l)
+		p.Future().OnDone(func(int, error) { j.Add("listener") })
+		first := &noticedChannel{drain: func() { j.Add("first"); l.Shutdown() }, abort: j.Adds("abort")}
+		second := &noticedChannel{drain: func() { j.Add("second"); p.TrySuccess(1) }, abort: j.Adds("abort")}
+		coretest.OnLoop(t, l, func() {
+			first.reg = mustRegisterChannel(t, l, m.Open().FD(), first)
+			second.reg = mustRegisterChannel(t, l, m.Open().FD(), second)
+			mustHook(t, &l.Executor, j.Adds("hook"))
+		})
+		synctest.Wait()
+		coretest.MustShutdownGracefully(t, l, time.Second, time.Minute)
+		coretest.AwaitDone(t, l)
+		j.Want(t, "G9", "first second listener abort abort hook")
+	})
+}
