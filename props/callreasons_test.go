@@ -25,7 +25,7 @@ var unmade = map[string]string{
 	"EventKind.String": "text for people", "PanicError.Error": "text for people", "RejectedError.Error": "text for people",
 	"PanicError.Unwrap": "core's tests", "RejectedError.Unwrap": "by errors.Is, in the answer of each call",
 	"Report.Plus": "the programs of G21 compare sums", "Stats.Plus": "the programs of G21",
-	"WithBlockingEpoll": "programs of the lane sockets, over a modelled kernel", "WithSpin": "programs of the lane sockets", "WithIORatio": "every program with an event loop",
+	"WithBlockingEpoll": "programs of the lane sockets, over a modelled kernel", "WithSpin": "every program of the lane real, from none to 10 ms: only the poller of epoll spins", "WithIORatio": "every program with an event loop",
 	"WithClock": "every program of lane virtual, except those on the runtime's clock", "WithDrain": "every program with an event loop", "WithLogger": "every program; core's tests check what is logged",
 	"WithMaxPendingTasks": "programs with a bounded queue", "WithName": "core's tests", "WithPanicHandler": "programs with a panic handler", "WithPoller": "every program with an event loop, and executors over a poller that fails",
 	"WithRejectedHandler": "programs with retries", "WithSpawner": "every program", "WithTimerJitter": "programs with jitter", "WithTimersAtShutdown": "every program", "WithTracer": "every program",

@@ -26,6 +26,9 @@ func (g *generator) descriptors(p *Program) {
 	if g.chance(3, "ratio") {
 		p.Ratio = rapid.SampledFrom([]int{1, 20, 90, 100}).Draw(g.T, "ratio of")
 	}
+	if g.profile.Real { // only the poller of epoll spins, and the spin is in real time
+		p.Spin = rapid.SampledFrom([]time.Duration{0, -1, time.Microsecond, time.Millisecond, 10 * time.Millisecond}).Draw(g.T, "spin")
+	}
 }
 
 // descriptorStep draws a call on a registration, or an event of a descriptor.

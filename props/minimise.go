@@ -21,9 +21,10 @@ func reduceProgram(pick *shrink.Pick, p Program) Program {
 	shrink.Zero(pick, &p.Retries)
 	shrink.Zero(pick, &p.Jitter)
 	if p.Loop && pick.Hit() {
-		p.Loop, p.Drain, p.Ratio = false, 0, 0
+		p.Loop, p.Drain, p.Ratio, p.Spin = false, 0, 0, 0
 	}
 	shrink.Zero(pick, &p.Ratio)
+	shrink.Zero(pick, &p.Spin)
 	shrink.Zero(pick, &p.Scripted)
 	shrink.Zero(pick, &p.Clock)
 	shrink.Zero(pick, &p.Handler)

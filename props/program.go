@@ -35,6 +35,7 @@ type Program struct {
 	Loop  bool                `json:"loop,omitempty"`  // an event loop over the scripted poller
 	Drain history.DrainPolicy `json:"drain,omitempty"` // of an event loop
 	Ratio int                 `json:"ratio,omitempty"` // likewise, of WithIORatio; 0: the default
+	Spin  time.Duration       `json:"spin,omitempty"`  // likewise over epoll, of WithSpin; 0: the default, negative: no spin
 }
 
 // Start is one result of the spawner.
@@ -118,7 +119,11 @@ func (p Program) String() string {
 	}
 	b.WriteByte('\n')
 	if p.Loop {
-		fmt.Fprintf(&b, "event loop: drain=%v ratio=%d\n", p.Drain, p.ratio())
+		fmt.Fprintf(&b, "event loop: drain=%v ratio=%d", p.Drain, p.ratio())
+		if p.Spin != 0 {
+			fmt.Fprintf(&b, " spin=%v", p.Spin)
+		}
+		b.WriteByte('\n')
 	}
 	if p.Clock != ClockCounted {
 		fmt.Fprintf(&b, "clock: %s\n", p.Clock)

@@ -27,11 +27,13 @@ func RunReal(p Program) (Recording, error) {
 	defer kernel.close()
 	h := emptyHarness(p, nil)
 	h.real = true
+	opts := append(h.options(p), core.WithDrain(p.Drain), core.WithIORatio(p.ratio()))
+	if p.Spin != 0 {
+		opts = append(opts, core.WithSpin(max(0, p.Spin)))
+	}
 	var loop *core.EventLoop
 	// The rebuild after an injected fault loses no registration.
-	faults.Own(&faults.Owner{Polled: func() { h.rec.fault(0) }}, func() {
-		loop, err = core.NewEventLoop(append(h.options(p), core.WithDrain(p.Drain), core.WithIORatio(p.ratio()))...)
-	})
+	faults.Own(&faults.Owner{Polled: func() { h.rec.fault(0) }}, func() { loop, err = core.NewEventLoop(opts...) })
 	if err != nil {
 		return Recording{}, err
 	}
