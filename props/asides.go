@@ -46,6 +46,9 @@ const (
 func (h *harness) aside(context string, f func()) {
 	a := Aside{Context: context, Goroutine: goid.Get(), From: h.rec.log.Len()}
 	h.mu.Lock()
+	if h.spawning == nil {
+		h.spawning = map[int64]int{}
+	}
 	h.spawning[a.Goroutine] += one(context == inSpawner)
 	h.mu.Unlock()
 	defer func() {

@@ -21,7 +21,7 @@ type Profile struct {
 	Again   bool               // tasks that resubmit themselves
 	Loop    bool               // an event loop with registrations
 	Real    bool               // for real time: nothing takes long, and the poller is epoll
-	Cells   bool               // a cell in every program, and often an event loop or a pool
+	Cells   bool               // a cell with many calls in every program, and often an event loop or a pool
 	Wide    bool               // for the virtual lane: also asks, many submissions in a row, large bounds, and listeners that call Goexit
 }
 

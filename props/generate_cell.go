@@ -203,7 +203,11 @@ func (g *generator) anyCalls() []Step {
 			calls = append(calls, Step{Op: op})
 		}
 	}
-	steps := make([]Step, 3+g.one(6, "calls"))
+	most := 4
+	if g.profile.Cells {
+		most = 9
+	}
+	steps := make([]Step, 2+g.one(most, "calls"))
 	for i := range steps {
 		steps[i] = g.filled(rapid.SampledFrom(calls).Draw(g.T, "call"))
 	}

@@ -11,7 +11,7 @@ import (
 // wide adds actors that only the virtual lane has, and reports whether the program has no others.
 func (g *generator) wide(p *Program) (alone bool) {
 	undisturbed := func() bool { return g.chance(2, "of others undisturbed") }
-	if g.profile.Cells || g.chance(16, "cell") {
+	if g.profile.Cells || g.chance(20, "cell") {
 		if p.Actors = append(p.Actors, Actor{Steps: g.cell(p)}); undisturbed() {
 			return true
 		}

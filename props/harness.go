@@ -131,7 +131,7 @@ type harness struct {
 
 func emptyHarness(p Program, buf []history.Event) *harness {
 	h := &harness{
-		starts: p.Starts, callbacks: p.Spawning, spawning: map[int64]int{}, failedStarts: map[Start]bool{}, handler: p.Handler,
+		starts: p.Starts, callbacks: p.Spawning, failedStarts: map[Start]bool{}, handler: p.Handler,
 		futures: map[int]*core.Future[int]{}, timers: map[int]*core.Timer{},
 		removes: map[int]func() bool{}, runs: map[int]int{}, listeners: map[int]int{}, start: time.Now(),
 		oneShots: map[int]bool{}, dues: map[int]due{}, claims: map[int]int{}, reused: map[int]history.Outcome{},
