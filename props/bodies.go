@@ -92,15 +92,15 @@ func (h *harness) awaitContext() {
 	}
 }
 
-// endOf is play for a listener. A listener that runs outside the loop, or inside a call,
-// does not end by Goexit, which would end the goroutine of an actor or the body that calls. A listener
+// endOf is play for a listener. A listener that runs inside a call, or on a goroutine that is not the
+// executor's, does not end by Goexit, which would end the goroutine of an actor or the body that calls. A listener
 // on the loop takes no time: there it does not restart the quiet period and delays everything else.
 func (h *harness) endOf(s *Script, inside bool) history.Outcome {
 	script := *s
 	if inside {
 		script.Sleep = 0
 	}
-	if end := h.play(&script, 1); end != history.Exited || inside && !h.rec.calling() {
+	if end := h.play(&script, 1); end != history.Exited || (inside || h.onGoroutineOfLoop()) && !h.rec.calling() {
 		return end
 	}
 	return history.Normal

@@ -41,6 +41,14 @@ func (h *harness) lookAtGoroutine() {
 	}
 }
 
+// onGoroutineOfLoop reports whether the executor has started the goroutine, whose loop may have ended.
+func (h *harness) onGoroutineOfLoop() bool {
+	s := &h.started
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.calls[goid.Get()] > 0
+}
+
 // stackOfRun is more than most goroutines of a program need.
 const stackOfRun = 8 << 10
 
