@@ -71,6 +71,7 @@ func stopArrivals(ctx context.Context, listeners []net.Listener, unread func() b
 // settle returns when busy has returned false in so many polls after the first one, or when ctx ends.
 func settle(ctx context.Context, polls int, busy func() bool) {
 	ticks := time.NewTicker(settleTime / settlePolls)
+	defer ticks.Stop()
 	for quiet := 0; ; quiet++ {
 		if busy() {
 			quiet = -1

@@ -86,6 +86,7 @@ func untilClosed(l net.Listener) bool {
 		return false
 	}
 	ticks := time.NewTicker(settleTime / settlePolls)
+	defer ticks.Stop()
 	for ; ; <-ticks.C {
 		if _, open := identify(l); !open {
 			return true

@@ -85,6 +85,7 @@ func (s *supervisor) feed(m *monitor) (stop func()) {
 	go func() {
 		defer close(over)
 		ticks := time.NewTicker(s.watchdog / 2)
+		defer ticks.Stop()
 		for said := false; ; {
 			stuck := m.stuck(time.Now(), s.watchdog)
 			switch {
