@@ -53,6 +53,8 @@ func drawOver(t *rapid.T, transport string) Program {
 	}
 	if transport == Blocking {
 		drawBlocking(t, &p)
+	} else {
+		p.Spin = rapid.SampledFrom([]int{0, 0, 1, 5, 60}).Draw(t, "spin of the poller")
 	}
 	p.Calls = rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Call {
 		return Call{

@@ -19,6 +19,7 @@ type Program struct {
 	Boss      bool // the listener has a loop of its own
 	OnLoop    bool // the calls for one loop (ListenOn, DialOn, QuiesceOn), if the only worker is the boss
 	Blocking  bool // pollers block in epoll_wait instead of parking
+	Spin      int  // WithSpin of pollers that park, in microseconds
 	Pending   int  // WithMaxPendingTasks of the workers, or the maximum of channels of core/blocking; 0: no limit
 	Aborts    bool // CloseChannels instead of DrainChannels
 	Options   Options

@@ -135,7 +135,7 @@ func (r *run) violate(format string, args ...any) {
 // begin makes the groups and the listener.
 func (r *run) begin() (err error) {
 	quiet := core.WithLogger(slog.New(slog.DiscardHandler))
-	opts := []core.Option{quiet, core.WithSpin(0)}
+	opts := []core.Option{quiet, core.WithSpin(time.Duration(r.p.Spin) * time.Microsecond)}
 	if r.p.Blocking {
 		opts = []core.Option{quiet, core.WithBlockingEpoll()}
 	}

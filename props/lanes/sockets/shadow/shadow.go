@@ -15,8 +15,8 @@ import (
 	"eventide/props/internal/runner"
 )
 
-// Files are the files of core whose system calls the model answers, by their path from the
-// root of the module.
+// Files are the files of core whose system calls the model answers, or whose clock it has, by their
+// path from the root of the module.
 var Files = []string{
 	"core/tcp/sys_linux.go",
 	"core/tcp/address.go",
@@ -25,6 +25,7 @@ var Files = []string{
 	"core/internal/epoll/calls_linux.go",
 	"core/internal/epoll/netpoll_linux.go",
 	"core/internal/epoll/set_linux.go",
+	"core/internal/epoll/spin_linux.go",
 	"core/internal/netpoll/open_linux.go",
 	"core/blocking/receipt_linux.go",
 	"core/process/arrivals_linux.go",
@@ -42,14 +43,15 @@ const exitCalls = "eventide/props/lanes/exits/calls/"
 // replaced maps a file of Files to its replaced imports, and each of them to its
 // replacement. The entry "" is for the files without an entry.
 var replaced = map[string]map[string]string{
-	"core/tcp/address.go":            {"net": calls + "net"},
-	"core/blocking/receipt_linux.go": {"golang.org/x/sys/unix": calls + "unix"},
-	"core/process/arrivals_linux.go": {"golang.org/x/sys/unix": calls + "unix"},
-	"core/process/run.go":            {"os/signal": exitCalls + "signal"},
-	"core/process/signals_unix.go":   {"os/signal": exitCalls + "signal"},
-	"core/process/systemd.go":        {"net": exitCalls + "net", "os": exitCalls + "os"},
-	"core/tcp/sys_linux.go":          {"golang.org/x/sys/unix": calls + "unix", "syscall": calls + "syscall"},
-	"":                               {"golang.org/x/sys/unix": calls + "unix", "syscall": calls + "syscall", "os": calls + "os"},
+	"core/tcp/address.go":               {"net": calls + "net"},
+	"core/blocking/receipt_linux.go":    {"golang.org/x/sys/unix": calls + "unix"},
+	"core/internal/epoll/spin_linux.go": {"time": calls + "time"},
+	"core/process/arrivals_linux.go":    {"golang.org/x/sys/unix": calls + "unix"},
+	"core/process/run.go":               {"os/signal": exitCalls + "signal"},
+	"core/process/signals_unix.go":      {"os/signal": exitCalls + "signal"},
+	"core/process/systemd.go":           {"net": exitCalls + "net", "os": exitCalls + "os"},
+	"core/tcp/sys_linux.go":             {"golang.org/x/sys/unix": calls + "unix", "syscall": calls + "syscall"},
+	"":                                  {"golang.org/x/sys/unix": calls + "unix", "syscall": calls + "syscall", "os": calls + "os"},
 }
 
 // Changed returns the texts of Files with the other imports, and the files of changed, which
