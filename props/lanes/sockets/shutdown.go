@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"math/bits"
 	"strings"
+	"syscall"
 
 	"eventide/core"
 	"eventide/core/blocking"
+	"eventide/props/lanes/sockets/kernel"
 )
 
 // bounds are the least and the most that a count may be: a shutdown that begins at the same time as
@@ -35,6 +37,15 @@ func (c *conn) endsAfter() (may, must bool) {
 	return may, may && c.open && !others && !errors.Is(c.ch.CloseCause(), core.ErrHandlerFailed)
 }
 
+// mayBeBroken reports whether the loop may have known, when the channel closed, that the connection had
+// failed: then the answer in flight was lost before, and a shutdown that comes before the call of Error does
+// not count it.
+func (c *conn) mayBeBroken() bool {
+	return c.atClose.end.WasReset || c.r.failure(func(f kernel.Failure) bool {
+		return (f.Op == kernel.OpRead || f.Op == kernel.OpSend) && f.Errno != 0 && f.Errno != syscall.EINTR
+	})
+}
+
 // judgeChannelLog compares what the report and the log say of the channels that a shutdown has ended
 // with these channels.
 func (r *run) judgeChannelLog() {
@@ -50,7 +61,7 @@ func (r *run) judgeChannelLog() {
 		loses := errors.Is(cause, core.ErrShutdownTimeout) || pending > 0
 		cutsLinger := r.p.Options.linger() > 0 // CloseCause stays what it was
 		aborted.add(may && !byHandler && (loses || cutsLinger || c.allHolds > 0), must && loses)
-		inFlight := at != nil && at.held && cause != nil && len(c.endCalls) == 0
+		inFlight := at != nil && at.held && cause != nil && len(c.endCalls) == 0 && !c.mayBeBroken()
 		held.add(may && at != nil && (at.held || at.late), must && inFlight)
 		if name := fmt.Sprintf("tcp %v to %v, holds ", c.ch.LocalAddr(), c.ch.RemoteAddr()); must && inFlight && !strings.Contains(r.reports.Held, name) {
 			c.violate("the report does not name a channel that was held: %q, want a line with %q", r.reports.Held, name)

@@ -42,6 +42,7 @@ type End struct {
 	Roomy     bool        // epoll reports room
 	PeerEnded bool        // the FIN of the other end has come
 	Failed    bool        // an error waits for a call that takes it
+	WasReset  bool        // a RST of the other end has come
 	Live      bool        // the connection is neither reset nor over
 	FinSent   bool        // its output was shut down, or its socket was closed
 	ShutDowns int         // calls of shutdown(2)
@@ -79,6 +80,7 @@ func (c *Connection) accepts(server *socket) {
 	c.Ends[1].Ours = server.ours
 }
 
+func (c *Connection) wasReset(s *socket)         { c.end(s).WasReset = true }
 func (c *Connection) neverAccepted()             { c.NeverAccepted = true }
 func (c *Connection) broken()                    { c.Reset = c.Established }
 func (c *Connection) delivered(s *socket, n int) { c.end(s).Delivered += int64(n) }

@@ -150,6 +150,7 @@ func (s *socket) receiveReset() {
 	s.dropOutput()
 	if s.record != nil {
 		s.record.broken()
+		s.record.wasReset(s)
 	}
 	s.finish()
 	s.wake(unix.EPOLLERR)
