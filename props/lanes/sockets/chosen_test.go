@@ -16,20 +16,65 @@ import (
 	"eventide/props/mutant"
 )
 
-// TestPropChosenSchedules runs the tests of schedule_test.go under chosen schedules, on core/tcp
-// as it is and with planted races: a call of another goroutine between two steps of the loop. The
-// programs of the lane meet such a race only if the runtime happens to take it.
+// The packages of the tests that the interleave command runs, and patterns for these tests.
+const (
+	here, exits     = "./props/lanes/sockets", "./props/lanes/exits"
+	fixedPrograms   = "^TestSchedule(Accepted|Dialled|Embedded|Broadcast)$"
+	drawnPrograms   = "^TestScheduleDrawn$" // of core/tcp here, of core/process in package exits
+	drawnOfBlocking = "^TestScheduleDrawnBlocking$"
+)
+
+const (
+	schedulesOfDrawn = 20000 // each of a program of its own: 10 s to 20 s of one processor
+	untilFound       = 40000 // at most, for a planted race
+)
+
+// TestPropChosenSchedules runs fixed programs of core/tcp under chosen schedules, on core as it is
+// and with planted races: a call of another goroutine between two steps of the loop.
 func TestPropChosenSchedules(t *testing.T) {
 	tool, planted := chosenTool(t), plantedRaces(t)
-	if out, code := chosenSchedules(t, tool, mutant.Mutant{}, "^TestSchedule", 500); code != 0 {
+	if out, code := chosenSchedules(t, tool, mutant.Mutant{}, here, fixedPrograms, 500); code != 0 {
 		t.Errorf("core/tcp as it is: exit code %d, want 0\n%s", code, out)
 	}
 	for name, race := range map[string]struct{ test, found string }{
 		"tcp-written-at-the-peers-end":   {"^TestScheduleAccepted$", "accepted bytes are discarded"},
 		"tcp-open-before-it-is-writable": {"^TestScheduleBroadcast$", "Broadcast counts"},
 	} {
-		if out, code := chosenSchedules(t, tool, planted(name), race.test, 20000); code != 1 || !strings.Contains(out, race.found) {
+		if out, code := chosenSchedules(t, tool, planted(name), here, race.test, untilFound); code != 1 || !strings.Contains(out, race.found) {
 			t.Errorf("with %s: exit code %d, want 1 and %q\n%s", name, code, race.found, out)
+		}
+	}
+}
+
+// TestPropChosenPrograms runs programs of the lanes sockets, blocking and exits under chosen
+// schedules, one program in each schedule.
+func TestPropChosenPrograms(t *testing.T) {
+	tool := chosenTool(t)
+	for pkg, tests := range map[string]string{here: drawnPrograms + "|" + drawnOfBlocking, exits: drawnPrograms} {
+		if out, code := chosenSchedules(t, tool, mutant.Mutant{}, pkg, tests, schedulesOfDrawn); code != 0 {
+			t.Errorf("core as it is, tests of %s: exit code %d, want 0\n%s", pkg, code, out)
+		}
+	}
+}
+
+// TestPropChosenProgramsSeeRaces plants races for which the lanes, without chosen schedules, need many
+// thousand programs or more: at least one for each package and for each way in which a loop sleeps.
+// What a lost wake-up breaks first depends on the program, so any finding of a chosen schedule counts:
+// TestPropChosenPrograms shows that there is none without the race.
+func TestPropChosenProgramsSeeRaces(t *testing.T) {
+	tool, planted := chosenTool(t), plantedRaces(t)
+	for name, by := range map[string]struct{ pkg, test string }{
+		"tcp-flush-posted-until-it-is-done":         {here, drawnPrograms},
+		"parked-sleep-over-a-wake-up":               {here, drawnPrograms},
+		"spin-loses-a-wake-up":                      {here, drawnPrograms},
+		"blocking-epoll-sleep-over-a-wake-up":       {here, drawnPrograms},
+		"blocking-sleep-over-a-wake-up":             {here, drawnOfBlocking},
+		"blocking-executor-made-after-the-shutdown": {here, drawnOfBlocking},
+		"process-line-left-by-the-last-writer":      {exits, drawnPrograms},
+	} {
+		out, code := chosenSchedules(t, tool, planted(name), by.pkg, by.test, untilFound)
+		if code != 1 || !strings.Contains(out, "found in schedule") {
+			t.Errorf("with %s: exit code %d, want 1 and a finding\n%s", name, code, out)
 		}
 	}
 }
@@ -87,11 +132,11 @@ func plantedRaces(t *testing.T) func(name string) mutant.Mutant {
 	}
 }
 
-// chosenSchedules explores tests of this package in a copy of the module with a planted bug. It
+// chosenSchedules explores tests of a package in a copy of the module with a planted bug. It
 // returns what the interleave command printed, and its exit code.
-func chosenSchedules(t *testing.T, tool string, m mutant.Mutant, tests string, schedules int) (string, int) {
+func chosenSchedules(t *testing.T, tool string, m mutant.Mutant, pkg, tests string, schedules int) (string, int) {
 	t.Helper()
-	return explore(t, tool, m, shadow.Copy, "-tags", "shadow", "-run", tests, "-schedules", strconv.Itoa(schedules), "./props/lanes/sockets")
+	return explore(t, tool, m, shadow.Copy, "-failfast", "-tags", "shadow", "-run", tests, "-schedules", strconv.Itoa(schedules), pkg)
 }
 
 // chosenRegister is chosenSchedules for the test of core/blocking, on the package of the real connections.

@@ -69,7 +69,7 @@ type run struct {
 }
 
 // Run runs a program and returns what it violated. It must be called in a testing/synctest
-// bubble, or under chosen schedules.
+// bubble.
 func Run(p Program) (violations []string, err error) {
 	r, err := runOf(p)
 	if err != nil {

@@ -3,15 +3,26 @@
 package sockets
 
 import (
-	"os"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"testing/synctest"
 )
 
-// The tests of this file are made for chosen schedules: each runs one generated program. They
-// need the virtual time of the interleave command, or that of a bubble. The command runs each test
-// without control first: in real time a loaded machine would decide what a program has done by when.
+// The tests of this file are made for chosen schedules: each runs one generated program in a bubble
+// of testing/synctest. There operations take no time, and timers expire only when every goroutine
+// waits, under a chosen schedule too. So the judge is that of the lane, and needs no tolerance.
+
+// TestScheduleDrawn runs a crowded program of core/tcp, on pollers that park, spin before they park, or
+// block in epoll_wait. The interleave command chooses the seed of package rand, and so the program.
+func TestScheduleDrawn(t *testing.T) {
+	runScheduled(t, CrowdedPrograms("").Example(int(rand.Uint64()>>1)))
+}
+
+// TestScheduleDrawnBlocking runs a crowded program of core/blocking.
+func TestScheduleDrawnBlocking(t *testing.T) {
+	runScheduled(t, CrowdedPrograms(Blocking).Example(int(rand.Uint64()>>1)))
+}
 
 // TestScheduleAccepted runs a program of a connection that core accepts.
 func TestScheduleAccepted(t *testing.T) { runDense(t, Conn{}) }
@@ -36,24 +47,18 @@ func runDense(t *testing.T, how Conn) {
 	runScheduled(t, dense(how))
 }
 
-// runScheduled runs p, in a bubble if it is not controlled, and fails for what it violates.
+// runScheduled runs p in a bubble, and fails for what it violates.
 func runScheduled(t *testing.T, p Program) {
-	if os.Getenv("INTERLEAVE_PLAIN") != "" {
-		synctest.Test(t, func(t *testing.T) { runHere(t, p) })
-		return
-	}
-	runHere(t, p)
-}
-
-func runHere(t *testing.T, p Program) {
 	t.Helper()
-	found, err := Run(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(found) > 0 {
-		t.Fatalf("%s\nprogram  %v", strings.Join(found, "\n"), p)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		found, err := Run(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(found) > 0 {
+			t.Fatalf("%s\nprogram  %v", strings.Join(found, "\n"), p)
+		}
+	})
 }
 
 // dense returns a program in which everything happens at once: one connection, whose peer

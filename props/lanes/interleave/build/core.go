@@ -19,7 +19,8 @@ import (
 
 // packages are those of core whose schedules the lane explores. The epoll pollers are
 // linked in and never run: the lane's loops sleep on core's chanPoller, or on the
-// scripted poller of package props.
+// scripted poller of package props. The tests of package sockets run the epoll pollers
+// under chosen schedules, over a model of the kernel that this lane does not have.
 var packages = []string{"./core", "./core/internal/poll", "./core/internal/tasks"}
 
 // CoreFiles returns the source files that the lane explores, as paths from the root of

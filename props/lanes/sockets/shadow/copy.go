@@ -6,11 +6,11 @@ import (
 	"path/filepath"
 )
 
-// parts are the directories and files of the module that the tests of package sockets need.
-var parts = []string{"go.mod", "go.sum", "core", "internal", "props/internal/runner", "props/lane", "props/lanes/programs", "props/lanes/sockets"}
+// parts are the directories and files of the module that the tests of packages sockets and exits need.
+var parts = []string{"go.mod", "go.sum", "core", "internal", "props/internal/runner", "props/lane", "props/lanes/programs", "props/lanes/sockets", "props/lanes/exits"}
 
 // Copy writes a module to dir, which must not exist or be empty: the parts of the module at root
-// that the tests of package sockets need, with the texts of Changed. A tool that has an overlay of
+// that the tests of packages sockets and exits need, with the texts of Changed. A tool that has an overlay of
 // its own can build these tests there.
 func Copy(root, dir string, changed map[string]string) error {
 	texts, err := Changed(root, changed)
