@@ -34,6 +34,10 @@ func (g *generator) askStep(depth int) Step {
 			s.Ask = AskResize
 		}
 		g.argumentsOfAsk(&s)
+		if (s.Ask == AskPost || s.Ask == AskOnClose || s.Ask == AskOnDone) && g.chance(3, "abrupt function") {
+			end := rapid.SampledFrom([]history.Outcome{history.Panicked, history.Exited}).Draw(g.T, "end")
+			s.Body = &Script{Listener: &Script{End: end}}
+		}
 	}
 	return s
 }

@@ -54,7 +54,7 @@ func (g *generator) vehicleOfUser(p *Program, context string, at history.State, 
 		if g.chance(2, "late") {
 			return nil, []Step{s}
 		}
-		return []Step{s}, nil
+		return []Step{s, {Ask: AskOnDone}}, nil // the second is called however the first ends
 	case "post":
 		return []Step{register, busy, {Ask: AskPost, Target: register.ID, Body: script}}, nil
 	}

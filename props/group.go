@@ -65,7 +65,7 @@ func MinimiseGroup(p GroupProgram, violates func(GroupProgram) bool) GroupProgra
 // smaller returns the programs that are one step smaller.
 func (p GroupProgram) smaller() (list []GroupProgram) {
 	keep := func(q GroupProgram) {
-		if q != p && q.Children > 0 && (q.Callers > 0 || q.Cell.Context != "") && q.Calls >= 0 {
+		if q != p && q.Children > 0 && q.Callers >= one(q.Cell.Context == "") && q.Calls >= 0 {
 			list = append(list, q)
 		}
 	}
