@@ -75,8 +75,8 @@ func readSteps(p Program) stepsOf {
 	return of
 }
 
-// reader finds the calls of a run and their places.
-type reader struct {
+// callReader finds the calls of a run and their places.
+type callReader struct {
 	stepsOf
 	asides        []Aside
 	seen          callsSeen
@@ -94,7 +94,7 @@ type openBody struct {
 
 // places are where the calls of a run were made.
 func places(p Program, out Recording) callsSeen {
-	r := reader{
+	r := callReader{
 		stepsOf: readSteps(p), asides: out.Asides, seen: callsSeen{}, state: history.NotStarted,
 		inside: map[int64][]openBody{}, timers: map[int]bool{}, registrations: map[int]history.Op{},
 	}
@@ -115,7 +115,7 @@ func places(p Program, out Recording) callsSeen {
 	return r.seen
 }
 
-func (r *reader) contextOf(e *history.Event) string {
+func (r *callReader) contextOf(e *history.Event) string {
 	if e.Body != history.BodyListener {
 		return contextOf[e.Body]
 	}
@@ -129,7 +129,7 @@ func (r *reader) contextOf(e *history.Event) string {
 }
 
 // context returns the context in which the goroutine of the event is.
-func (r *reader) context(e *history.Event) string {
+func (r *callReader) context(e *history.Event) string {
 	context, at := "goroutine", 0
 	if open := r.inside[e.G]; len(open) > 0 {
 		context, at = open[len(open)-1].context, open[len(open)-1].at
@@ -142,14 +142,14 @@ func (r *reader) context(e *history.Event) string {
 	return context
 }
 
-func (r *reader) add(e *history.Event, call string) {
+func (r *callReader) add(e *history.Event, call string) {
 	if r.pool {
 		call = ofPool(call)
 	}
 	r.seen.add(call, place{r.context(e), r.state}, 1)
 }
 
-func (r *reader) invoke(e *history.Event) {
+func (r *callReader) invoke(e *history.Event) {
 	call := callOf[e.Op]
 	switch {
 	case e.Note == "panics": // see recorder.events

@@ -34,9 +34,7 @@ func (h *harness) final() *Final {
 	t := h.ex.Termination()
 	f := &Final{Report: t.Report(), Stats: h.ex.Stats(), Err: t.Err(), Early: int(h.refusedEarly.Load()), Reports: h.reporter.take(), Handler: h.handler, Metered: h.metered()}
 	f.Plain = h.fds.loop == nil
-	h.rec.mu.Lock()
-	f.Traced = h.rec.timers
-	h.rec.mu.Unlock()
+	f.Traced = h.rec.cancelledTimers()
 	if h.meter != nil {
 		f.Reads = h.meter.reads
 	}
@@ -104,11 +102,12 @@ type fromLog struct {
 // readLog reads it.
 func readLog(h *history.History) (l fromLog) {
 	l.tally = h.Tally()
-	timers, waiting := map[int]bool{}, map[int]bool{}
-	bodies := map[int64][]*history.Event{}
+	timers := map[int]bool{}
+	var bodies []*history.Event // the begins of those that run
 	asleep, running, unreported := false, 0, 0
+	waiting := 0              // tasks that were submitted and have not begun
 	claimable := false        // a sleep has begun, and no wake-up has claimed it
-	awake := map[int64]bool{} // workers of a pool
+	awake := map[int64]bool{} // of a pool: its workers
 	for i := range h.Events {
 		e := &h.Events[i]
 		switch {
@@ -121,30 +120,27 @@ func readLog(h *history.History) (l fromLog) {
 		}
 		switch e.Kind {
 		case history.Invoke:
-			if e.Op.Tasks() {
-				waiting[e.ID] = true
-			}
+			waiting += one(e.Op.Tasks())
 		case history.Begin:
-			delete(waiting, e.ID)
+			waiting -= one(e.Body == history.BodyTask || e.Body == history.BodyTail)
 			if e.Body != history.BodyListener {
-				bodies[e.G] = append(bodies[e.G], e)
+				bodies = append(bodies, e)
 				running++
-				awake[e.G] = true
+				if h.Rules.Overlap {
+					awake[e.G] = true
+				}
 			}
 			l.hooks += one(e.Body == history.BodyHook)
 			l.timerRuns += one(e.Body == history.BodyTimer)
 		case history.End:
 			l.panicked += one(e.Outcome == history.Panicked && e.Body != history.BodyListener)
-			if open := bodies[e.G]; e.Body != history.BodyListener && len(open) > 0 {
-				begin := open[len(open)-1]
-				l.kept = l.kept || l.timedOut && begin.At < l.closedAt && l.closedAt < e.At
-				bodies[e.G] = open[:len(open)-1]
+			if i := lastOf(bodies, e.G); e.Body != history.BodyListener && i >= 0 {
+				l.kept = l.kept || l.timedOut && bodies[i].At < l.closedAt && l.closedAt < e.At
+				bodies = slices.Delete(bodies, i, i+1)
 				running--
 			}
 		case history.Return:
-			if e.Outcome == history.Refused {
-				delete(waiting, e.ID)
-			}
+			waiting -= one(e.Op.Tasks() && e.Outcome == history.Refused)
 			if e.Op.Timers() && e.Outcome == history.Accepted {
 				l.scheduled++
 				timers[e.ID] = true
@@ -154,10 +150,14 @@ func readLog(h *history.History) (l fromLog) {
 		case history.Park:
 			l.parks++
 			asleep, claimable = true, true
-			delete(awake, e.G)
+			if h.Rules.Overlap {
+				delete(awake, e.G)
+			}
 		case history.Unpark:
 			asleep = false
-			awake[e.G] = true
+			if h.Rules.Overlap {
+				awake[e.G] = true
+			}
 		case history.Wake:
 			l.wakes++
 			if !claimable && !h.Rules.Overlap && l.needless == nil {
@@ -175,11 +175,9 @@ func readLog(h *history.History) (l fromLog) {
 				// In a pool a worker may be between the end of a body and its sleep, while another sleeps:
 				// for the pool the body still runs.
 				l.asleep = asleep && running == 0 && (!h.Rules.Overlap || len(awake) == 0)
-				l.idle = l.asleep && len(waiting) == 0
-				for _, open := range bodies {
-					for _, begin := range open {
-						l.open = append(l.open, begin.ID)
-					}
+				l.idle = l.asleep && waiting == 0
+				for _, begin := range bodies {
+					l.open = append(l.open, begin.ID)
 				}
 			}
 		case history.Done:
@@ -187,6 +185,16 @@ func readLog(h *history.History) (l fromLog) {
 		}
 	}
 	return l
+}
+
+// lastOf returns the position of the last event of a goroutine, or -1.
+func lastOf(events []*history.Event, g int64) int {
+	for i := len(events) - 1; i >= 0; i-- {
+		if events[i].G == g {
+			return i
+		}
+	}
+	return -1
 }
 
 // checkFinal compares a Final with the log. It compares times only in lanes with exact times.

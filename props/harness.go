@@ -23,8 +23,10 @@ type Recording struct {
 	AlarmsLeft int  // alarms of the executor that were still set after Done (G24)
 	Unfinished bool // the events end before the run does: missing events are no violation
 
-	Goroutines []int64   // of the actors of the program, in their order; 0: the actor did not begin
-	Final      *Final    // nil: the executor has not terminated, or the lane does not read it
+	Goroutines []int64  // of the actors of the program, in their order; 0: the actor did not begin
+	Final      *Final   // nil: the executor has not terminated, or the lane does not read it
+	Samples    []Sample // in their order
+	Reports    []ReportSample
 	Resized    []Resized // of a pool
 	Asides     []Aside
 	Wrong      string // the first contradiction between answers of the executor; see harness.look
@@ -63,7 +65,10 @@ func (h *harness) run(p Program) Recording {
 	actors.Wait()
 	h.end()
 	h.stopOther()
-	out := Recording{Events: h.rec.events(), AlarmsLeft: h.alarmsLeft, Goroutines: goroutines, Final: h.said, Resized: h.sizes, Asides: h.asides}
+	out := Recording{
+		Events: h.rec.events(), AlarmsLeft: h.alarmsLeft, Goroutines: goroutines, Final: h.said,
+		Samples: h.samples, Reports: h.reports, Resized: h.sizes, Asides: h.asides,
+	}
 	if wrong := h.wrong.Load(); wrong != nil {
 		out.Wrong = *wrong
 	}
@@ -109,7 +114,8 @@ type harness struct {
 	other atomic.Pointer[core.Executor] // that of elsewhere, if there is one
 
 	sampling control.Mutex
-	samples  []history.Stats // guarded by sampling: memory for the next samples
+	common   []history.Stats // guarded by sampling: memory for the next samples of the log
+	samples  []Sample        // guarded by sampling
 	extra    atomic.Int64
 
 	mu           control.Mutex
@@ -127,6 +133,7 @@ type harness struct {
 	reused       map[int]history.Outcome // how the timers ended that ScheduleTimer has taken
 	dues         map[int]due             // by timer: in its last run
 	shut         shutdownLooks
+	reports      []ReportSample
 }
 
 func emptyHarness(p Program, buf []history.Event) *harness {

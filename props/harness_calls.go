@@ -36,21 +36,6 @@ func (h *harness) steps(steps []Step, wait bool) {
 	}
 }
 
-func (h *harness) sample() {
-	h.sampling.Lock() // the log has samples in the order in which they were taken
-	defer h.sampling.Unlock()
-	after := h.rec.log.Len()
-	if len(h.samples) == 0 {
-		h.samples = make([]history.Stats, 16)
-	}
-	stats := &h.samples[0]
-	h.samples = h.samples[1:]
-	now := h.ex.Stats()
-	h.lookAtBegun(now.State)
-	*stats = statsWords(now)
-	h.rec.log.Add(history.Event{Kind: history.Sample, Call: after, Stats: stats})
-}
-
 // call makes one call and records it.
 func (h *harness) call(s Step) {
 	inv := history.Event{

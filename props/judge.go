@@ -46,6 +46,7 @@ func JudgeIn(lane Lane, p Program, out Recording, checks ...Check) (Verdict, err
 		v.addAny(check(events))
 	}
 	v.addAny(checkFinal(p, h, terms.observed, out.Final))
+	v.addAny(checkSamples(lane, p, events, terms.observed, out))
 	v.addAny(checkMeter(h, terms.observed, out.Final))
 	v.addAny(checkPool(events, terms.observed, p, out.Resized))
 	v.addAny(checkRetries(events, out.Asides, terms.observed, p))

@@ -19,7 +19,10 @@ type shutdownLooks struct {
 // what other looks have seen.
 func (h *harness) lookAtReport() {
 	from, before := time.Now(), h.ex.Stats()
+	sample := ReportSample{After: h.rec.log.Len()}
+	sample.Cancelled[0] = h.rec.cancelledTimers()
 	r := h.ex.Termination().Report()
+	sample.take(h, r)
 	after := h.ex.Stats()
 	to := time.Now()
 	if before.State == core.StateTerminated {
@@ -40,6 +43,7 @@ func (h *harness) lookAtReport() {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	h.reports = append(h.reports, sample)
 	s := &h.shut
 	if after.State < core.StateShuttingDown {
 		if s.open.Before(from) {

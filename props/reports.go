@@ -36,6 +36,8 @@ type reporter struct {
 	h  *harness
 	mu control.Mutex
 	r  Reports
+
+	rebuilds int // that were logged
 }
 
 // plannedPanic is the value of each panic of a program.
@@ -113,6 +115,9 @@ func (r *reporter) Handle(_ context.Context, record slog.Record) error {
 		r.r.Logged = map[string]int{}
 	}
 	r.r.Logged[record.Message]++
+	if record.Message == rebuilt {
+		r.rebuilds++
+	}
 	return nil
 }
 

@@ -94,7 +94,7 @@ func text(err error) string {
 	return err.Error()
 }
 
-// statsWords returns a snapshot of core as the counters of a history.
+// statsWords returns those counters of a snapshot of core that a history has. Sample has all of them.
 func statsWords(s core.Stats) history.Stats {
 	return history.Stats{
 		Accepted: int(s.Accepted), Ran: int(s.Ran), Cancelled: int(s.Cancelled), Pending: int(s.Pending),

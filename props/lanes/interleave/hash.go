@@ -43,6 +43,25 @@ func (m *mixer) event(e *history.Event, g int64) {
 	m.add(uint64(e.Bytes), uint64(e.Queued)|uint64(e.Lazy)<<32) // lengths of queues, which have 32 bits
 }
 
+// sample adds a sample.
+func (m *mixer) sample(s *props.Sample) {
+	c := &s.Stats
+	m.add(uint64(s.After), uint64(s.N))
+	m.add(uint64(s.Cancelled[0]), uint64(s.Cancelled[1]))
+	m.add(uint64(s.Rebuilt[0]), uint64(s.Rebuilt[1]))
+	m.add(uint64(c.State), uint64(c.Accepted))
+	m.add(uint64(c.Ran), uint64(c.Cancelled))
+	m.add(uint64(c.Pending), uint64(c.Rejected))
+	m.add(uint64(c.Panicked), uint64(c.Timers))
+	m.add(uint64(c.TimersScheduled), uint64(c.TimersEnded))
+	m.add(uint64(c.TimersCancelled), uint64(c.TimersRun))
+	m.add(uint64(c.Hooks), uint64(c.HooksRun))
+	m.add(uint64(c.Parks), uint64(c.Spins))
+	m.add(uint64(c.Wakes), uint64(c.Workers))
+	m.add(uint64(c.Busy), uint64(c.Registrations))
+	m.add(uint64(c.Rebuilds), 0)
+}
+
 // bit is 1 for true.
 func bit(b bool) uint64 {
 	if b {
@@ -70,11 +89,17 @@ func historyHash(r *inprocess.Result, out props.Recording) uint64 {
 		if e.Note != "" {
 			maphash.WriteComparable(&h, e.Note)
 		}
-		if e.Stats != nil {
+		if e.Stats != nil && e.Kind != history.Sample { // its counters are in a Sample of the recording
 			maphash.WriteComparable(&h, *e.Stats)
 		}
 	}
+	for i := range out.Samples {
+		sum.sample(&out.Samples[i])
+	}
 	maphash.WriteComparable(&h, sum)
+	for i := range out.Reports {
+		maphash.WriteComparable(&h, out.Reports[i])
+	}
 	hashAnswers(&h, out)
 	return h.Sum64()
 }

@@ -73,6 +73,38 @@ func TestEachFieldOfAnEventIsInTheHash(t *testing.T) {
 	}
 }
 
+// TestEachFieldOfASampleIsInTheHash: each field of a sample and of its snapshot, and of a report, makes a recording
+// another one.
+func TestEachFieldOfASampleIsInTheHash(t *testing.T) {
+	hash := func(out props.Recording) uint64 {
+		out.Events = []history.Event{{N: 1, G: 7, Kind: history.Park}}
+		return historyHash(&inprocess.Result{}, out)
+	}
+	sample := func(s props.Sample) uint64 { return hash(props.Recording{Samples: []props.Sample{s}}) }
+	seen := map[uint64]string{sample(props.Sample{}): "none"}
+	differs := func(name string, is uint64) {
+		was, known := seen[is]
+		require.False(t, known, "%s gives the hash of %s", name, was)
+		seen[is] = name
+	}
+	for i := range reflect.TypeFor[core.Stats]().NumField() {
+		var s props.Sample
+		reflect.ValueOf(&s.Stats).Elem().Field(i).SetInt(7)
+		differs(reflect.TypeFor[core.Stats]().Field(i).Name, sample(s))
+	}
+	differs("After", sample(props.Sample{After: 7}))
+	differs("N", sample(props.Sample{N: 7}))
+	for i := range 2 {
+		var cancelled, rebuilt props.Sample
+		cancelled.Cancelled[i], rebuilt.Rebuilt[i] = 7, 7
+		differs("Cancelled", sample(cancelled))
+		differs("Rebuilt", sample(rebuilt))
+	}
+	require.Equal(t, 5, reflect.TypeFor[props.Sample]().NumField(), "fields of Sample, each of which is above")
+	differs("a report", hash(props.Recording{Reports: []props.ReportSample{{}}}))
+	differs("another report", hash(props.Recording{Reports: []props.ReportSample{{Report: core.Report{HooksRun: 7}}}}))
+}
+
 // TestEachAnswerIsInTheHash: each field of Final makes a recording another one.
 func TestEachAnswerIsInTheHash(t *testing.T) {
 	hash := func(f props.Final) uint64 {
