@@ -102,8 +102,8 @@ func (w window) soonest() time.Duration {
 }
 
 // candidates returns in order the instants at which the close is legal in virtual time.
-// There is more than one if work arrived exactly at the end of the quiet period: then the
-// close and the work may come in either order.
+// There is more than one if work arrived exactly at the end of the quiet period, and nothing shows
+// whether the close or the work came first: see ties.
 func (w window) candidates() []time.Duration {
 	var found []time.Duration
 	limit, idle, idleN := w.limit(), w.start, w.asked
@@ -137,17 +137,28 @@ func (s *span) ready() time.Duration {
 	return s.entry.submit.inv.At
 }
 
-// ties reports whether the body became ready at exactly the instant of the close, so that
-// either may come first: the body was not queued when the loop became idle, and no policy
-// makes the close wait for it.
+// ties reports whether the body became ready at exactly the instant of the close, and the log does not
+// show which came first.
+//
+// It never does for a timer of an executor whose policy is known: a loop closes admission only when no
+// timer waits that the policy lets run, so a timer that is due at that instant runs before, and its end
+// restarts the quiet period. With AnyTimers the executor may also close without it.
+//
+// Other work is accepted, and admission closed, under one lock, in either order at one instant. If the
+// log has both decisions, it has their order: work that was accepted before the close runs before the
+// close, and only a hook can be accepted after it. Otherwise both are right, unless the body was queued when the loop
+// became idle.
 func (w window) ties(s *span, at time.Duration, idleN int) bool {
-	switch ret := s.entry.submit.ret; {
+	submit := s.entry.submit
+	switch {
 	case s.ready() != at:
 		return false
 	case s.entry.op().Timers():
-		return w.Rules.Timers != RunTimersUntilTimeout
+		return w.Rules.Timers == AnyTimers
+	case submit.admit != nil && w.closed != 0:
+		return submit.admit.N > w.closed
 	default:
-		return ret != nil && ret.N > idleN
+		return submit.ret != nil && submit.ret.N > idleN
 	}
 }
 

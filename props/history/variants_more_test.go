@@ -13,7 +13,11 @@ const (
 	asked        = "g1 invoke graceful quiet=10ms timeout=1s\ng1 state NotStarted->ShuttingDown\ng1 return graceful accepted\n"
 	timer20      = "g1 invoke schedule 1 delay=20ms\ng1 return schedule 1 accepted\n"
 	wokenTwice   = "loop park\ng1 invoke execute 1\ng1 wake\nloop unpark\nloop begin task 1\nloop end task 1\nloop park\ng1 wake\n"
-	task2        = "g1 invoke execute 2\ng1 return execute 2 accepted\nloop begin task 2\nloop end task 2\n"
+
+	closesBesideTimer = "g1 invoke schedule 1\ng1 return schedule 1 accepted\ng1 invoke graceful quiet=0s timeout=1s\ng1 state NotStarted->ShuttingDown\ng1 return graceful accepted\n" +
+		"loop state ShuttingDown->Shutdown\nloop begin timer 1\n@1ms loop end timer 1\n"
+	closesBefore2 = "loop state ShuttingDown->Shutdown\nloop begin task 2\nloop end task 2\n"
+	task2         = "g1 invoke execute 2\ng1 return execute 2 accepted\nloop begin task 2\nloop end task 2\n"
 )
 
 var shutdownVariants = []variant{
@@ -46,6 +50,11 @@ var shutdownVariants = []variant{
 		"loop return execute 2 refused:closed\nloop end task 1\nloop done\n", ""},
 	{"Shutdown has none either", "virtual quiet states", "g1 invoke shutdown\ng1 state NotStarted->Shutdown\n@1ms g1 return shutdown returned\n", ""},
 	{"a tie with a timer", "virtual quiet timers=AnyTimers", "g1 invoke schedule 1 delay=10ms\ng1 return schedule 1 accepted\n" + graceful + "@10ms loop begin timer 1\nloop end timer 1\nloop done\n", ""},
+	{"a timer that is due at the close runs before", "virtual quiet states timers=RunDueTimers", closesBesideTimer, "V4 G10 admission ended already at 0s, and 1ms was due"},
+	{"a timer that is due at the close may run after", "virtual quiet states timers=AnyTimers", closesBesideTimer, ""},
+	{"a task that was accepted before the close, in its instant", "virtual quiet states", asked + "@10ms g2 invoke execute 2\ng2 admit execute 2 accepted\ng2 return execute 2 accepted\n" + closesBefore2,
+		"V4 G10 admission ended already at 10ms, and 20ms was due"},
+	{"a task that may have been accepted before the close, in its instant", "virtual quiet states", asked + "@10ms g2 invoke execute 2\ng2 return execute 2 accepted\n" + closesBefore2, ""},
 	{"a timer restarts the quiet period", "virtual quiet timers=AnyTimers", timer1 + graceful + "@5ms loop begin timer 1\nloop end timer 1\n@15ms loop done\n", ""},
 	{"the policy waits for a timer", "virtual quiet states timers=RunTimersUntilTimeout", timer20 + asked + "@20ms loop begin timer 1\nloop end timer 1\n@30ms loop state ShuttingDown->Shutdown\n", ""},
 	{"the policy does not wait", "virtual quiet states timers=RunTimersUntilTimeout", timer20 + asked + "@10ms loop state ShuttingDown->Shutdown\n",
