@@ -109,7 +109,7 @@ func (g *generator) program() Program {
 		}
 	}
 	if g.profile.Abrupt && g.chance(2, "panic handler") || g.chance(6, "panic handler, rarely") {
-		p.Handler = rapid.SampledFrom([]Handler{HandlerPlain, HandlerPanic, HandlerExit, HandlerCalls}).Draw(g.T, "handler")
+		p.Handler = rapid.SampledFrom([]Handler{HandlerPlain, HandlerPanic, HandlerExit, HandlerCalls, HandlerSlow}).Draw(g.T, "handler")
 	}
 	if g.profile.Spawner || g.chance(8, "spawner") {
 		starts := []Start{StartRefused, StartSlow, StartCallback, StartInline, StartTwice, StartLate, StartPanic, StartBoth, StartOK}

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"maps"
 	"runtime"
+	"time"
 
 	"eventide/core"
 	"eventide/props/history"
@@ -22,6 +23,7 @@ const (
 	HandlerPanic Handler = "panics" // which is only logged
 	HandlerExit  Handler = "exits"  // calls Goexit, if it is on the loop
 	HandlerCalls Handler = "calls"  // makes the calls of the program, or submits a task
+	HandlerSlow  Handler = "slow"   // takes slowHandler, if it is on the loop
 )
 
 // Reports counts what an executor has reported: to the panic handler, and to the logger by message.
@@ -42,6 +44,9 @@ type reporter struct {
 
 // plannedPanic is the value of each panic of a program.
 const plannedPanic = "props: planned panic"
+
+// slowHandler is how long a slow panic handler takes: a point of no grid, so that its end ties with nothing.
+const slowHandler = 3*time.Millisecond + 17*time.Nanosecond
 
 // rebuilt is logged for each rebuild of the poller.
 const rebuilt = "the poller was rebuilt"
@@ -66,11 +71,12 @@ func (r *reporter) handler(p Program) func(*core.PanicError) {
 		r.h.rec.log.Add(ev)
 		exits := does == HandlerExit && inside && !r.h.rec.calling()
 		switch {
-		case does != HandlerCalls:
-		case first && len(p.Handling) > 0:
+		case does == HandlerCalls && first && len(p.Handling) > 0:
 			r.h.steps(p.Handling, false)
-		default:
+		case does == HandlerCalls:
 			r.h.call(r.h.extraTask())
+		case does == HandlerSlow && inside:
+			time.Sleep(slowHandler)
 		}
 		ev.Kind, ev.Outcome = history.End, history.Normal
 		if exits {

@@ -17,6 +17,7 @@ type History struct {
 	entries  []*entry         // in the order of their submission
 	byID     map[int]*entry   // by ID
 	spans    []*span          // bodies without listeners, in the order of their Begin
+	slow     []*span          // listeners of the loop, outside of bodies, that took time, in the order of their End
 	moves    []*Event         // Transit events
 	looks    []look           // observations of InEventLoop
 	promised []look           // completions of promises that have listeners

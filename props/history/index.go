@@ -220,5 +220,8 @@ func (ix *indexer) end(e *Event) error {
 	}
 	s.end = e
 	ix.open[e.G] = open[:len(open)-1]
+	if e.Body == BodyListener && e.InLoop && len(open) == 1 && e.At > s.begin.At {
+		ix.h.slow = append(ix.h.slow, s)
+	}
 	return nil
 }

@@ -111,7 +111,7 @@ func (w window) candidates() []time.Duration {
 		if s.endN(w.History) < w.asked || s.internal(w.asked) {
 			continue
 		}
-		quietEnd := w.held(Later(idle, w.quiet), limit)
+		quietEnd := w.held(w.free(Later(idle, w.quiet)), limit)
 		switch {
 		case s.begin.N < w.asked:
 		case s.begin.At >= limit && quietEnd >= limit:
@@ -126,7 +126,7 @@ func (w window) candidates() []time.Duration {
 		}
 		idle, idleN = max(idle, s.end.At), s.end.N
 	}
-	return append(found, min(w.held(Later(idle, w.quiet), limit), limit))
+	return append(found, min(w.held(w.free(Later(idle, w.quiet)), limit), limit))
 }
 
 // ready returns when the loop had a reason to run the body.
@@ -160,6 +160,17 @@ func (w window) ties(s *span, at time.Duration, idleN int) bool {
 	default:
 		return submit.ret != nil && submit.ret.N > idleN
 	}
+}
+
+// free returns the first instant, at or after at, at which no listener keeps the loop from closing admission. A
+// listener does not restart the quiet period. One that begins at that instant may come after the close.
+func (w window) free(at time.Duration) time.Duration {
+	for _, s := range w.slow {
+		if at < s.end.At && (s.begin.At < at || s.begin.At == at && (w.closed == 0 || s.begin.N < w.closed)) {
+			at = s.end.At
+		}
+	}
+	return at
 }
 
 // held returns the first instant, at or after at, at which no registration is open and no
@@ -204,13 +215,20 @@ func (w window) pendingUntil(e *entry, at, limit time.Duration) time.Duration {
 // abrupt reports whether the body ended by a panic or by Goexit.
 func (s *span) abrupt() bool { return s.end != nil && s.end.Outcome.Abrupt() }
 
-// busy returns how much of the time between two instants bodies took.
+// busy returns how much of the time between two instants bodies took, and listeners of the loop.
 func (h *History) busy(from, to time.Duration) time.Duration {
 	if to <= from {
 		return 0
 	}
-	var sum time.Duration
-	for _, s := range h.spans {
+	sum := h.busyWith(h.spans, from, to)
+	if len(h.slow) > 0 {
+		sum = min(sum+h.busyWith(h.slow, from, to), to-from) // those of a pool may run beside a body
+	}
+	return sum
+}
+
+func (h *History) busyWith(spans []*span, from, to time.Duration) (sum time.Duration) {
+	for _, s := range spans {
 		if h.Rules.Virtual && s.begin.At >= to {
 			break // and so do the others
 		}
