@@ -101,7 +101,7 @@ func (g *generator) program() Program {
 	if g.profile.Limit || g.chance(6, "limited") {
 		limits := []int{16, 16, 1, 17, 20} // less than 16 is 16
 		if g.profile.Wide {
-			limits = append(limits, 64, 255, 10000)
+			limits = append(limits, 64, 255, largestLimit)
 		}
 		p.Limit = rapid.SampledFrom(limits).Draw(g.T, "limit")
 		if !g.clocked { // a pause between two tries is by the clock

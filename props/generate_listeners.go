@@ -16,6 +16,10 @@ func (g *generator) wide(p *Program) (alone bool) {
 			return true
 		}
 	}
+	if g.fills(p) {
+		p.Actors = append(p.Actors, Actor{Steps: g.full(p)})
+		return true
+	}
 	if g.chance(60, "many") {
 		p.Actors = append(p.Actors, Actor{Steps: g.many()})
 	}
