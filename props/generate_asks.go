@@ -136,10 +136,7 @@ func (g *generator) many() []Step {
 }
 
 func (g *generator) manyOf() Step {
-	ops := []history.Op{history.OpExecute, history.OpSubmit, history.OpAddHook, history.OpExecuteLazy}
-	if g.policy == history.CancelTimers { // the model has no clock: under the others each timer doubles its states
-		ops = append(ops, history.OpSchedule)
-	}
+	ops := []history.Op{history.OpExecute, history.OpSubmit, history.OpAddHook, history.OpExecuteLazy, history.OpSchedule}
 	if g.loop {
 		ops = append(ops, history.OpRegister, history.OpRegisterChannel)
 	}

@@ -60,6 +60,9 @@ func (g *generator) wide(p *Program) (alone bool) {
 	if g.loop && g.chance(16, "ready together") {
 		p.Actors = append(p.Actors, Actor{Steps: g.readyTogether()})
 	}
+	if g.loop && g.chance(16, "ready while draining") {
+		p.Actors = append(p.Actors, Actor{Steps: g.readyWhileDraining()})
+	}
 	return false
 }
 

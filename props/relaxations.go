@@ -33,7 +33,7 @@ type relaxation struct {
 	predicates []string      // predicates that are not judged
 	anyTimers  bool          // the model alone judges which timers a shutdown runs, if the policy lets some run
 	overlap    bool          // bodies may overlap
-	unmodelled bool          // the model has one loop
+	unmodelled bool          // the model has one loop, and few timers that a shutdown may let run
 	early      bool          // the log may show events later than they took effect: see asModelled
 
 	why string
@@ -86,6 +86,10 @@ var relaxations = []relaxation{
 		why: "the workers of a pool sleep one by one, and what two of them have taken begins in either order: checkPool judges it instead",
 	},
 	{
+		lanes: everyLane, programs: manyTimers, unmodelled: true,
+		why: "the model has no clock: under a policy that lets timers run each of them is due or not, and doubles its states",
+	},
+	{
 		lanes: everyLane, programs: Program.pooled, predicates: []string{"V12"},
 		why: "the workers of a pool take listeners and other bodies in any order",
 	},
@@ -105,7 +109,7 @@ type terms struct {
 	observed history.Rules // for the predicates
 	skipped  []string      // predicates
 	early    bool
-	alone    bool // the model has one loop, and the program more
+	alone    bool // the model cannot follow the program
 }
 
 // RulesOf returns which parts the history of a program has in the lane Virtual, and the
@@ -164,6 +168,11 @@ func startsSlowly(p Program) bool { return slices.Contains(p.Starts, StartSlow) 
 // unevenTurns reports whether a turn of the loop may end for a reason that the log does not show.
 func unevenTurns(p Program) bool {
 	return p.Pool > 0 || p.clockFaults() || p.AnyStep(func(s *Step) bool { return s.Ask == AskMeter })
+}
+
+// manyTimers reports whether one step schedules more timers than the model can follow under the policy.
+func manyTimers(p Program) bool {
+	return p.Timers != history.CancelTimers && p.AnyStep(func(s *Step) bool { return s.Op.Timers() && s.Times > mostTimers })
 }
 
 func (p Program) pooled() bool { return p.Pool > 0 }

@@ -20,6 +20,7 @@ func TestRelaxations(t *testing.T) {
 		{Actors: []Actor{{Steps: []Step{{Env: EnvClock, Fault: FaultBack}}}}},
 		{Actors: []Actor{{Steps: []Step{{Env: EnvClock, Fault: FaultAhead}}}}},
 		{Timers: history.RunDueTimers},
+		{Timers: history.RunDueTimers, Actors: []Actor{{Steps: []Step{{Op: history.OpSchedule, Times: 64}}}}},
 	}
 	all := relaxations
 	defer func() { relaxations = all }()
