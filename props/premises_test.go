@@ -103,3 +103,34 @@ func TestG7ManyTimersUnderEachPolicy(t *testing.T) {
 		}
 	}
 }
+
+// TestG10ASlowPanicHandler: a panic handler delays the close if it takes longer than the quiet period, and does not
+// restart that period.
+func TestG10ASlowPanicHandler(t *testing.T) {
+	for name, c := range map[string]struct {
+		quiet, closes time.Duration
+	}{
+		"short quiet period": {time.Millisecond, time.Millisecond + slowHandler},
+		"long quiet period":  {10 * time.Millisecond, 11 * time.Millisecond},
+	} {
+		for kind, pool := range map[string]int{"executor": 0, "pool": 2} {
+			t.Run(name+"/"+kind, func(t *testing.T) {
+				p := Program{Handler: HandlerSlow, Pool: pool, Actors: []Actor{{Steps: []Step{
+					{Op: history.OpExecute, ID: 1, Body: &Script{Sleep: time.Millisecond, End: history.Panicked}},
+					{Op: history.OpShutdownGracefully, Quiet: c.quiet, Timeout: time.Second},
+				}}}}
+				var out Recording
+				synctest.Test(t, func(*testing.T) { out = Run(p) })
+				v, err := Judge(p, out)
+				require.NoError(t, err)
+				require.Empty(t, v.Violations)
+				require.Equal(t, 1, slowHandlers(out.Events))
+				for _, e := range out.Events {
+					if e.Kind == history.Transit && e.To == history.Shutdown {
+						require.Equal(t, c.closes, e.At)
+					}
+				}
+			})
+		}
+	}
+}
