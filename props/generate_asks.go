@@ -136,7 +136,10 @@ func (g *generator) many() []Step {
 }
 
 func (g *generator) manyOf() Step {
-	ops := []history.Op{history.OpExecute, history.OpSubmit, history.OpAddHook, history.OpExecuteLazy, history.OpSchedule}
+	ops := []history.Op{history.OpExecute, history.OpSubmit, history.OpAddHook, history.OpExecuteLazy}
+	if g.policy == history.CancelTimers || g.chance(3, "of timers that may run") {
+		ops = append(ops, history.OpSchedule)
+	}
 	if g.loop {
 		ops = append(ops, history.OpRegister, history.OpRegisterChannel)
 	}
@@ -144,6 +147,9 @@ func (g *generator) manyOf() Step {
 	switch {
 	case s.Op == history.OpSchedule:
 		s.Delay = g.duration("delay")
+		if g.policy != history.CancelTimers {
+			s.Times = min(s.Times, 129) // to judge them takes longer
+		}
 	case s.Op.Registers():
 		s.ID, s.FD, s.Interest, s.Times = g.newLabel(), manyFDs, core.Readable, min(s.Times, 300)
 		return s

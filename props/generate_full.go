@@ -13,9 +13,9 @@ import (
 const largestLimit = 10000
 
 // fills draws whether a program fills a queue with the largest bound. However many numbers there are, rapid draws
-// the last one in more than one of fifty draws, so it takes two draws to make something rarer.
+// the last one in more than one of fifty draws, so it takes several draws to make something rarer.
 func (g *generator) fills(p *Program) bool {
-	return p.Limit == largestLimit && g.chance(256, "full") && g.chance(256, "full, rarely")
+	return p.Limit == largestLimit && g.chance(256, "full") && g.chance(256, "full, rarely") && g.chance(4, "full, more rarely")
 }
 
 // full submits more tasks than the queue of p holds, while bodies block all workers. No call is retried, and no

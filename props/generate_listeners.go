@@ -61,7 +61,9 @@ func (g *generator) wide(p *Program) (alone bool) {
 		p.Actors = append(p.Actors, Actor{Steps: g.readyTogether()})
 	}
 	if g.loop && g.chance(16, "ready while draining") {
-		p.Actors = append(p.Actors, Actor{Steps: g.readyWhileDraining()})
+		if p.Actors = append(p.Actors, Actor{Steps: g.readyWhileDraining()}); undisturbed() {
+			return true
+		}
 	}
 	return false
 }
