@@ -46,7 +46,6 @@ func JudgeIn(lane Lane, p Program, out Recording, checks ...Check) (Verdict, err
 		v.addAny(check(events))
 	}
 	v.addAny(checkFinal(p, h, terms.observed, out.Final))
-	v.addAny(checkSamples(lane, p, events, terms.observed, out))
 	v.addAny(checkMeter(h, terms.observed, out.Final))
 	v.addAny(checkPool(events, terms.observed, p, out.Resized))
 	v.addAny(checkRetries(events, out.Asides, terms.observed, p))
@@ -64,6 +63,7 @@ func JudgeIn(lane Lane, p Program, out Recording, checks ...Check) (Verdict, err
 			}
 		}
 	}
+	v.addAny(checkSamples(lane, p, events, terms.observed, out)) // here: it infers skipped tasks from the order, which a predicate may find wrong
 	steps, modelled := asModelled(events, terms.early)
 	if v.Unrefined = !modelled || terms.alone; !v.Unrefined {
 		v.addAny(Refine(steps, terms.rules))

@@ -71,7 +71,7 @@ func (j *samplesJudge) begin(lane Lane, p Program, events []history.Event, rules
 		Program: p, events: events, log: j.log, samples: out.Samples, reports: append(j.reports[:0], out.Reports...), froms: j.froms[:0],
 		most: p.Pool, spins: lane == Real, asked: !p.clockFaults(),
 	}
-	j.log.reset(rules.Overlap || p.Pool > 0)
+	j.log.reset(rules.Overlap || p.Pool > 0, out.Asides)
 	if p.Pool > 0 {
 		p.AnyStep(func(s *Step) bool {
 			j.most = max(j.most, s.Size)

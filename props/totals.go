@@ -52,6 +52,7 @@ type reader struct {
 	calling   int          // calls that submit a task and have not been decided
 	counting  []counting
 	workers   []worker
+	asides    []Aside
 }
 
 // queue has the labels of accepted tasks, in their order.
@@ -65,12 +66,12 @@ func (q *queue) waiting() []int { return q.labels[q.gone:] }
 func (q *queue) clear() { q.labels, q.gone = q.labels[:0], 0 }
 
 // reset makes r the reader of another log.
-func (r *reader) reset(overlap bool) {
+func (r *reader) reset(overlap bool, asides []Aside) {
 	clear(r.periodic)
 	clear(r.cancelled)
 	r.queues[0].clear()
 	r.queues[1].clear()
-	*r = reader{overlap: overlap, periodic: r.periodic, cancelled: r.cancelled, queues: r.queues, counting: r.counting[:0], workers: r.workers[:0]}
+	*r = reader{overlap: overlap, asides: asides, periodic: r.periodic, cancelled: r.cancelled, queues: r.queues, counting: r.counting[:0], workers: r.workers[:0]}
 }
 
 // counting is what a body that has ended adds to the counters: the executor may not have counted it before
@@ -129,20 +130,26 @@ func (r *reader) event(e *history.Event) {
 }
 
 // counts adds to least what has surely been counted: what ended on the same goroutine before, and what ended
-// on the loop before an event of the loop. A task that completes a future may wake a worker for the listeners
-// before it is counted.
+// on the loop before an event of the loop. A task that completes a future may wake or start a worker for the
+// listeners before it is counted, and the clock may fail that is read before the count.
 func (r *reader) counts(e *history.Event) {
 	loop := e.Kind == history.Park || e.Kind == history.Unpark || e.Kind == history.Begin && (e.InLoop || e.Body != history.BodyListener)
+	own := e.Kind != history.Wake && e.Kind != history.Fault && !r.starting(e)
 	left := r.counting[:0]
 	for i := range r.counting {
 		c := &r.counting[i]
-		if c.g == e.G && e.Kind != history.Wake || loop && c.inLoop && !r.overlap || e.Kind == history.Done && c.inLoop {
+		if own && c.g == e.G || loop && c.inLoop && !r.overlap || e.Kind == history.Done && c.inLoop {
 			r.least.add(&c.uncertain)
 		} else {
 			left = append(left, *c)
 		}
 	}
 	r.counting = left
+}
+
+// starting reports whether the event is of a call of the spawner.
+func (r *reader) starting(e *history.Event) bool {
+	return slices.ContainsFunc(r.asides, func(a Aside) bool { return a.Context == inSpawner && a.has(e) })
 }
 
 func (r *reader) invoke(e *history.Event) {
