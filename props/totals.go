@@ -79,6 +79,7 @@ func (r *reader) reset(overlap bool, asides []Aside) {
 type counting struct {
 	g      int64
 	inLoop bool
+	late   bool // the clock has failed that is read before the count: what the failure does comes first
 	uncertain
 }
 
@@ -131,14 +132,16 @@ func (r *reader) event(e *history.Event) {
 
 // counts adds to least what has surely been counted: what ended on the same goroutine before, and what ended
 // on the loop before an event of the loop. A task that completes a future may wake or start a worker for the
-// listeners before it is counted, and the clock may fail that is read before the count.
+// listeners before it is counted. After a failure of the clock the move of the state comes before the count.
 func (r *reader) counts(e *history.Event) {
 	loop := e.Kind == history.Park || e.Kind == history.Unpark || e.Kind == history.Begin && (e.InLoop || e.Body != history.BodyListener)
-	own := e.Kind != history.Wake && e.Kind != history.Fault && !r.starting(e)
+	own := e.Kind != history.Wake && !r.starting(e)
+	next := e.Kind == history.Begin && e.Body != history.BodyListener || e.Kind == history.Park
 	left := r.counting[:0]
 	for i := range r.counting {
 		c := &r.counting[i]
-		if own && c.g == e.G || loop && c.inLoop && !r.overlap || e.Kind == history.Done && c.inLoop {
+		c.late = c.late || c.g == e.G && e.Kind == history.Fault
+		if c.g == e.G && (next || own && !c.late) || loop && c.inLoop && !r.overlap || e.Kind == history.Done && c.inLoop {
 			r.least.add(&c.uncertain)
 		} else {
 			left = append(left, *c)
