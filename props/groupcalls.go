@@ -111,8 +111,8 @@ func (r *groupRun) look(call string) {
 			r.blame("State is %v, want %v", s, r.least)
 		}
 	case "Stats":
-		if s := r.g.Stats(); s.State < r.least || s.Accepted != r.tasks || s.Ran > s.Accepted {
-			r.blame("%d tasks were accepted in state %v, and Stats has %+v", r.tasks, r.least, s)
+		if s, tasks := r.g.Stats(), r.tasks.Load(); s.State < r.least || s.Accepted != tasks || s.Ran > s.Accepted {
+			r.blame("%d tasks were accepted in state %v, and Stats has %+v", tasks, r.least, s)
 		}
 	case "Termination":
 		if again := r.g.Termination(); again != t || isClosed(t.Done()) != (r.g.State() == core.StateTerminated) {
@@ -134,7 +134,7 @@ func (r *groupRun) look(call string) {
 func (r *groupRun) submit(execute func(func()) error) {
 	accepted := r.accepts()
 	if err := execute(func() { r.ran.Add(1) }); r.answered(err, accepted) {
-		r.tasks++
+		r.tasks.Add(1)
 	}
 }
 

@@ -74,10 +74,10 @@ type groupRun struct {
 	seen     func(call, context string, at core.State) // nil: nobody asks
 	wrong    string
 
-	turn   int        // index of the child that Next returns
-	least  core.State // of the group
-	exact  bool       // it is the state
-	tasks  int64      // that were accepted
+	turn   int          // index of the child that Next returns
+	least  core.State   // of the group
+	exact  bool         // it is the state
+	tasks  atomic.Int64 // that were accepted
 	timers []*core.Timer
 	ran    atomic.Int64
 	exits  bool // the body has ended its goroutine, whose loop goes on elsewhere
@@ -158,7 +158,7 @@ func (r *groupRun) busy(submit func(func()) error, then func()) {
 		then()
 	})
 	if err == nil {
-		r.tasks++
+		r.tasks.Add(1)
 	}
 }
 
@@ -168,7 +168,7 @@ func (r *groupRun) vehicle() (finish func()) {
 		return r.unstarted()
 	}
 	for range r.children { // the state of the group is the least of theirs
-		r.tasks++
+		r.tasks.Add(1)
 		_ = r.next().Execute(func() { r.ran.Add(1) })
 	}
 	child := r.next().(*core.Executor)
@@ -261,8 +261,8 @@ func (r *groupRun) next() core.EventExecutor {
 
 // end judges the report: accepted tasks have run, and timers were cancelled.
 func (r *groupRun) end(report core.Report) {
-	if ran := r.ran.Load(); ran != r.tasks || report.Accepted != r.tasks || report.Ran != r.tasks || report.Cancelled != 0 {
-		r.blame("%d tasks were accepted and %d ran, and the report has %d, %d, and %d cancelled", r.tasks, ran, report.Accepted, report.Ran, report.Cancelled)
+	if ran, tasks := r.ran.Load(), r.tasks.Load(); ran != tasks || report.Accepted != tasks || report.Ran != tasks || report.Cancelled != 0 {
+		r.blame("%d tasks were accepted and %d ran, and the report has %d, %d, and %d cancelled", tasks, ran, report.Accepted, report.Ran, report.Cancelled)
 	}
 	for _, t := range r.timers {
 		if !isClosed(t.Done()) || !errors.Is(t.Err(), core.ErrCancelled) {
