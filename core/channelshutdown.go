@@ -41,7 +41,7 @@ func (e *Executor) makeNotices() (news bool) {
 // notifyChannels delivers the notices: it closes plain registrations, and calls Drain or
 // Abort of channels (G22, G23). It runs before the tasks of the turn: tasks that were
 // accepted before the shutdown call but have not begun find the channels draining. If the state
-// moves it leaves the other notices to the next turn.
+// moves, the next turn delivers the other notices.
 func (e *Executor) notifyChannels() {
 	io := e.io
 	if io == nil || len(io.notices) == 0 {
@@ -54,7 +54,7 @@ func (e *Executor) notifyChannels() {
 		e.notify(t)
 		e.settle()
 		if e.stateMoved() {
-			return // settle runs no listeners any more: the next turn goes on, so that those of a channel run before the next body (G9)
+			return // settle runs no listeners after a move: the next turn runs those of this channel before it notifies the next one (G9)
 		}
 	}
 	io.notices, io.noticePos = nil, 0

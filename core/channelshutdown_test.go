@@ -162,7 +162,7 @@ func TestG23HeldChannelsAreNamed(t *testing.T) {
 	})
 }
 
-// noticedChannel makes calls when it is asked to drain and to abort, and then ends.
+// noticedChannel calls its functions in Drain and Abort. Abort ends the registration.
 type noticedChannel struct {
 	reg          *core.Registration
 	drain, abort func()

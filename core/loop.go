@@ -107,7 +107,7 @@ func (e *Executor) runTurn() {
 		e.reportPanics() // of a body that panicked during its Goexit, or at whose end the clock panicked
 		e.notifyChannels()
 		if e.stateMoved() {
-			break // a hook here would run before the listeners of what the last channel has completed (G9)
+			break // a hook here would run before the listeners of promises that the last channel completed (G9)
 		}
 		e.markHooks()
 		e.step = stepHooks

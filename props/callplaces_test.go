@@ -59,7 +59,7 @@ var alongWith = map[string]string{
 	"Timer.Done": "Timer.Err", "Local.Set": "Local.Get", "Local.Remove": "Local.Get", "NewLocal": "Local.Get",
 }
 
-// steps are what places has to know about a program.
+// steps has the facts about a program that places needs.
 type stepsOf struct {
 	tries, own map[int]bool
 	pool       bool

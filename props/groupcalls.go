@@ -87,7 +87,7 @@ func (r *groupRun) call(call string) {
 		}
 		r.shuts(core.StateShutdown)
 	default:
-		r.look(call)
+		r.query(call)
 	}
 }
 
@@ -98,8 +98,8 @@ func (r *groupRun) shuts(to core.State) {
 	}
 }
 
-// look makes a call that changes nothing.
-func (r *groupRun) look(call string) {
+// query makes a call that changes nothing.
+func (r *groupRun) query(call string) {
 	inside, t := r.mustNotWait() != nil, r.g.Termination()
 	switch call {
 	case "InEventLoop":
@@ -205,7 +205,7 @@ func (r *groupRun) waits(call string, wait func() error) {
 		r.blame("%s returns %v after %v", call, err, took)
 	}
 	if took > 0 {
-		r.exact = false // the vehicle goes on
+		r.exact = false // the vehicle continues
 	}
 	if done {
 		r.least, r.exact = core.StateTerminated, true

@@ -71,7 +71,7 @@ type groupRun struct {
 	GroupCell
 	g        *core.Group
 	children []core.EventExecutor
-	seen     func(call, context string, at core.State) // nil: nobody asks
+	seen     func(call, context string, at core.State) // nil: no caller wants the calls
 	wrong    string
 
 	turn   int          // index of the child that Next returns
@@ -80,7 +80,7 @@ type groupRun struct {
 	tasks  atomic.Int64 // that were accepted
 	timers []*core.Timer
 	ran    atomic.Int64
-	exits  bool // the body has ended its goroutine, whose loop goes on elsewhere
+	exits  bool // the body has ended its goroutine, whose loop continues on another one
 	made   bool // the calls have begun
 	over   chan struct{}
 }

@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// GroupLoops is what the children of a group are.
+// GroupLoops is the kind of the children of a group.
 type GroupLoops string
 
 // The kinds of children. Event loops wait in system calls, which take no virtual time: only

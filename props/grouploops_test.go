@@ -38,7 +38,7 @@ func TestPropG21GroupsInRealTime(t *testing.T) {
 	t.Logf("%d programs with the premise of G21, by children: %v", exercised, kinds)
 }
 
-// TestG21AHangInRealTimeIsFound: a group that does not end is a violation, which says what it is in.
+// TestG21AHangInRealTimeIsFound: a group that does not end is a violation that has the state of the group.
 func TestG21AHangInRealTimeIsFound(t *testing.T) {
 	g, err := GroupParked.newGroup(2)
 	require.NoError(t, err)

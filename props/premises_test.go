@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// readyWhileDraining returns how many channels became ready between the begin of their Drain and their end.
-func readyWhileDraining(events []history.Event) int {
+// whileDraining returns how many events between the begin of Drain of a channel and its end are of this channel and satisfy is.
+func whileDraining(events []history.Event, is func(*history.Event) bool) int {
 	draining, n := map[int]bool{}, 0
 	for i := range events {
 		switch e := &events[i]; {
@@ -19,27 +19,17 @@ func readyWhileDraining(events []history.Event) int {
 			draining[e.ID] = true
 		case e.Kind == history.Ended:
 			delete(draining, e.ID)
-		case e.Kind == history.Readied && draining[e.ID]:
-			n++
+		default:
+			n += one(draining[e.ID] && is(e))
 		}
 	}
 	return n
 }
 
-// handledWhileDraining returns how many handlers of channels began in that time.
-func handledWhileDraining(events []history.Event) int {
-	draining, n := map[int]bool{}, 0
-	for i := range events {
-		switch e := &events[i]; {
-		case e.Kind == history.Begin && e.Body == history.BodyDrain:
-			draining[e.ID] = true
-		case e.Kind == history.Ended:
-			delete(draining, e.ID)
-		case e.Kind == history.Begin && e.Body == history.BodyReadiness && draining[e.ID]:
-			n++
-		}
-	}
-	return n
+func becomesReady(e *history.Event) bool { return e.Kind == history.Readied }
+
+func handlesReadiness(e *history.Event) bool {
+	return e.Kind == history.Begin && e.Body == history.BodyReadiness
 }
 
 // slowHandlers returns how many panic handlers took time on the loop.
@@ -70,8 +60,8 @@ func TestProgramsMeetRarePremises(t *testing.T) {
 			v, err := Judge(p, out)
 			require.NoError(t, err)
 			require.Empty(t, v.Violations, "%v", p)
-			met["a channel is ready while draining"] += min(1, readyWhileDraining(out.Events))
-			met["a channel handles readiness while draining"] += min(1, handledWhileDraining(out.Events))
+			met["a channel is ready while draining"] += min(1, whileDraining(out.Events, becomesReady))
+			met["a channel handles readiness while draining"] += min(1, whileDraining(out.Events, handlesReadiness))
 			met["a panic handler takes time"] += min(1, slowHandlers(out.Events))
 		}
 	}

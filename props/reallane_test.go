@@ -67,7 +67,7 @@ func atOnce(n int) int {
 	return min(n, max(room, 1))
 }
 
-// realConditions are what the rounds of the real lane differ in, beside their programs.
+// realConditions are the settings of a round of the real lane, beside its programs.
 type realConditions struct {
 	swarm      Swarm
 	processors int

@@ -5,7 +5,7 @@ import (
 	"eventide/props/history"
 )
 
-// Sample is a snapshot of core that was taken during a run, with what surrounded it in the log. All of
+// Sample is a snapshot of core that was taken during a run, with the events of the log around it. All of
 // its counters are compared with the log. The event of kind history.Sample at N has only those counters
 // that other executors have too.
 type Sample struct {

@@ -12,7 +12,7 @@ import (
 
 // checkSamples compares every counter of every sample, and every field of every report that was taken before
 // the end, with the log. A counter of the loop has one legal value in a sample that a body of the loop takes.
-// Other goroutines may be in between: there it is between what the log had before the sample and after it.
+// Other goroutines may be in between: there it is between its values in the log before and after the sample.
 func checkSamples(lane Lane, p Program, events []history.Event, rules history.Rules, out Recording) *history.Violation {
 	if len(out.Samples)+len(out.Reports) == 0 {
 		return nil
@@ -41,7 +41,7 @@ func checkSamples(lane Lane, p Program, events []history.Event, rules history.Ru
 	return &history.Violation{Guarantee: "G20", Predicate: "Samples", At: j.at, Sentence: "every snapshot and every report agrees with the log", Text: j.wrong}
 }
 
-// samplesJudges are judges that nobody uses, for their memory: lanes judge many short runs.
+// samplesJudges are unused judges, kept for their memory: lanes judge many short runs.
 var samplesJudges sync.Pool
 
 // samplesJudge compares the samples of a run with its log.
@@ -51,7 +51,7 @@ type samplesJudge struct {
 	log    reader
 	most   int // workers that the pool may have
 	spins  bool
-	asked  bool // the log has every shutdown call
+	whole  bool // the log has every shutdown call
 	final  *core.Report
 
 	samples []Sample // those that are left
@@ -69,7 +69,7 @@ type samplesJudge struct {
 func (j *samplesJudge) begin(lane Lane, p Program, events []history.Event, rules history.Rules, out Recording) {
 	*j = samplesJudge{
 		Program: p, events: events, log: j.log, samples: out.Samples, reports: append(j.reports[:0], out.Reports...), froms: j.froms[:0],
-		most: p.Pool, spins: lane == Real, asked: !p.clockFaults(),
+		most: p.Pool, spins: lane == Real, whole: !p.clockFaults(),
 	}
 	j.log.reset(rules.Overlap || p.Pool > 0, out.Asides)
 	if p.Pool > 0 {
@@ -84,7 +84,7 @@ func (j *samplesJudge) begin(lane Lane, p Program, events []history.Event, rules
 	slices.SortStableFunc(j.reports, func(a, b ReportSample) int { return cmp.Compare(a.After, b.After) })
 }
 
-// until judges what was taken when the log had the length n, and sets next. Event n+1 is not in j.log yet.
+// until judges the samples and reports that were taken when the log had the length n, and sets next. Event n+1 is not in j.log yet.
 func (j *samplesJudge) until(n int) {
 	j.next = len(j.events) + 1
 	for len(j.froms) < len(j.reports) && j.reports[len(j.froms)].After == n {
@@ -236,14 +236,14 @@ func (j *samplesJudge) report(sample *ReportSample, from *totals) {
 	j.between(n, "Report", "bytes of Held", int64(len(r.Held)), 0, 0)
 }
 
-// shutdown judges what a report says of the shutdown call.
+// shutdown judges the part of a report about the shutdown call.
 func (j *samplesJudge) shutdown(sample *ReportSample, from, to *totals) {
 	r, n := &sample.Report, sample.N
 	none := r.Quiet == 0 && r.Timeout == 0 && r.Elapsed == 0
 	switch {
 	case r.Running != "" && !r.TimedOut:
 		j.blame(n, "before #%d a report names a running body, and no timeout has passed", n)
-	case !j.asked, to.called == 0 && to.state >= history.ShuttingDown: // a failure has begun the shutdown
+	case !j.whole, to.called == 0 && to.state >= history.ShuttingDown: // a failure has begun the shutdown
 	case to.called == 0:
 		if !none {
 			j.blame(n, "before #%d the report is %+v, and there was no shutdown call", n, *r)

@@ -7,7 +7,7 @@ import (
 	"eventide/props/history"
 )
 
-// Swarm is what the programs of one round leave out. Programs that make every call rarely make
+// Swarm names the calls that the programs of one round leave out. Programs that make every call rarely make
 // many of one kind in a row, so some bugs need programs without the others (swarm testing).
 type Swarm struct {
 	Without []history.Op

@@ -6,7 +6,7 @@ import (
 	"eventide/props/history"
 )
 
-// totals are what a log implies for the counters of an executor at one position. Each of them only
+// totals are the values of an executor's counters that a log implies at one position. Each of them only
 // increases, so a counter that was read between two positions is between the totals at both.
 type totals struct {
 	state  history.State // of the last move
@@ -74,12 +74,12 @@ func (r *reader) reset(overlap bool, asides []Aside) {
 	*r = reader{overlap: overlap, asides: asides, periodic: r.periodic, cancelled: r.cancelled, queues: r.queues, counting: r.counting[:0], workers: r.workers[:0]}
 }
 
-// counting is what a body that has ended adds to the counters: the executor may not have counted it before
+// counting has the counters that an ended body adds to: the executor may not have counted it before
 // the next event of its goroutine.
 type counting struct {
 	g      int64
 	inLoop bool
-	late   bool // the clock has failed that is read before the count: what the failure does comes first
+	late   bool // the clock reading before the count has failed: the events of the failure come first
 	uncertain
 }
 
@@ -130,7 +130,7 @@ func (r *reader) event(e *history.Event) {
 	}
 }
 
-// counts adds to least what has surely been counted: what ended on the same goroutine before, and what ended
+// counts adds to least the bodies that the executor has surely counted: those that ended on the same goroutine, and those that ended
 // on the loop before an event of the loop. A task that completes a future may wake or start a worker for the
 // listeners before it is counted. After a failure of the clock the move of the state comes before the count.
 func (r *reader) counts(e *history.Event) {

@@ -90,14 +90,14 @@ const (
 // allocates: of some 30 KB about 8 bytes, and an entry in a list is at least as large.
 const allocatedPerLeak = 4096
 
-// held is what the process holds at rest after a part.
+// held are the resources of the process at rest after a part.
 type held struct {
 	usage
 	descriptors int
 	allocated   uint64 // since the process began
 }
 
-// trend is what the process held after each part.
+// trend has the resources after each part.
 type trend struct {
 	n    int
 	part []held
@@ -112,7 +112,7 @@ func (tr trend) String() string {
 		first.descriptors, last.descriptors, first.heap, last.heap)
 }
 
-// flat calls use n times, in parts, and returns what was held after each part, and an error if the last parts
+// flat calls use n times, in parts, and returns the resources after each part, and an error if the last parts
 // hold more than the base. After each part goroutines have until settle to be gone.
 func flat(n int, settle time.Duration, use func(i int) error) (trend, error) {
 	tr := trend{n: n}
@@ -212,7 +212,7 @@ func end(i int, ex core.EventExecutor) (err error) {
 	return err
 }
 
-// echoing sends back what it reads.
+// echoing sends back its input.
 type echoing struct{ tcp.HandlerBase }
 
 func (echoing) Read(ch *tcp.Channel, p []byte) { ch.WriteAndFlush(p) }

@@ -122,7 +122,7 @@ func Accept4(fd, flags int) (int, unix.Sockaddr, error) {
 	return unix.Accept4(fd, flags)
 }
 
-// Connect is unix.Connect. An interrupted connect goes on.
+// Connect is unix.Connect. An interrupted connect continues.
 func Connect(fd int, sa unix.Sockaddr) error {
 	err := unix.Connect(fd, sa)
 	if err == unix.EINPROGRESS {

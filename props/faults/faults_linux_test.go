@@ -185,20 +185,20 @@ func TestAnEdgeFollowsEAGAIN(t *testing.T) {
 }
 
 // TestTheLoopsOfAnOwnerGoOn: one poll of an owner's set fails, after its first one has worked, and the owner
-// is told; the set of the rebuild has none of the faults that end a loop.
+// is called; the set of the rebuild has none of the faults that end a loop.
 func TestTheLoopsOfAnOwnerGoOn(t *testing.T) {
-	told := 0
+	called := 0
 	var set int
 	var err error
 	poll := func() error { _, err := EpollWait(set, make([]unix.EpollEvent, 1), 0); return err }
 	create := func() { set, err = EpollCreate1(unix.EPOLL_CLOEXEC) }
 	stop := Use(Always(CreateEMFILE))
-	Own(&Owner{Polled: func() { told++ }}, create)
+	Own(&Owner{Polled: func() { called++ }}, create)
 	stop()
 	defer unix.Close(must(t, set, err))
 	stop = Use(Always(PollENOMEM))
-	if first, second := poll(), poll(); first != nil || second != syscall.ENOMEM || told != 1 {
-		t.Errorf("the polls return %v and %v, the owner was told %d times; want nil, ENOMEM and once", first, second, told)
+	if first, second := poll(), poll(); first != nil || second != syscall.ENOMEM || called != 1 {
+		t.Errorf("the polls return %v and %v, the owner was called %d times; want nil, ENOMEM and once", first, second, called)
 	}
 	stop()
 	stop = Use(Always(CreateEMFILE))
@@ -210,8 +210,8 @@ func TestTheLoopsOfAnOwnerGoOn(t *testing.T) {
 	stop()
 	defer unix.Close(must(t, timer, err))
 	defer Use(Always(PollENOMEM))()
-	if first, second := poll(), poll(); first != nil || second != nil || told != 1 {
-		t.Errorf("after a rebuild the polls return %v and %v, and the owner was told %d times", first, second, told)
+	if first, second := poll(), poll(); first != nil || second != nil || called != 1 {
+		t.Errorf("after a rebuild the polls return %v and %v, and the owner was called %d times", first, second, called)
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Owner is told of the faults of its event loops that change what a loop may do. None of its
+// Owner receives the faults of its event loops that change the permitted behaviour of a loop. None of its
 // loops ends by a fault: one poll of each may fail, so that the loop rebuilds its poller, and
 // the rebuild does not fail.
 type Owner struct {
@@ -17,7 +17,7 @@ type Owner struct {
 	Refuse bool   // the constructors of its loops may fail
 }
 
-// set is what is known of an epoll set.
+// set is the state of an epoll set.
 type set struct {
 	owner *Owner
 	fresh bool // no poll of it has worked yet

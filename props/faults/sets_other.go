@@ -2,7 +2,7 @@
 
 package faults
 
-// Owner is told of faults, of which there are none on this system.
+// Owner receives faults. There are none on this system.
 type Owner struct {
 	Polled func()
 	Refuse bool

@@ -34,8 +34,8 @@ var (
 	largerFigure = regexp.MustCompile(`\d (bytes|KiB)\b`)
 )
 
-// TestEachClassHasItsFigure: a mutant of performance names a benchmark that there is, and what it
-// makes of its time; one of memory names the bytes.
+// TestEachClassHasItsFigure: a mutant of performance names an existing benchmark and the
+// ratio of its time; one of memory names the bytes.
 func TestEachClassHasItsFigure(t *testing.T) {
 	all, err := readClasses(module, filepath.Join(module, classified))
 	require.NoError(t, err)

@@ -94,7 +94,7 @@ func (a *account) contradicts(text string) {
 	}
 }
 
-// wrongEnd describes what is wrong with the channel after Done of its group, or returns "".
+// wrongEnd describes the error of the channel after Done of its group, or returns "".
 func (a *account) wrongEnd() string {
 	a.mu.Lock()
 	defer a.mu.Unlock()

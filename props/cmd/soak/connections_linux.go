@@ -87,7 +87,7 @@ func allFaults() (n int64) {
 	return n
 }
 
-// clientResult is what a client saw.
+// clientResult is the result of a client.
 type clientResult struct {
 	local string // its address
 	rude  bool   // it has not read everything
@@ -156,7 +156,7 @@ func (c *connections) dialled(sent []byte) (r clientResult) {
 	return clientResult{local: ch.LocalAddr().String(), whole: got == len(sent), wrong: r.wrong, err: ch.CloseCause()}
 }
 
-// judge returns what the group, its channels and its clients contradict, or "".
+// judge returns the first contradiction between the group, its channels and its clients, or "".
 func (c *connections) judge(clients []clientResult, f features) string {
 	termination := c.group.Termination()
 	failed := termination.Err()
@@ -181,7 +181,7 @@ func (c *connections) judge(clients []clientResult, f features) string {
 	return ""
 }
 
-// wrongClient describes what is wrong with the end of a client, or returns "". A client that reads
+// wrongClient describes the error of the end of a client, or returns "". A client that reads
 // everything gets everything, unless the shutdown or an injected fault ended its connection.
 func (c *connections) wrongClient(r clientResult, failed bool) string {
 	a := c.accounts.of(r.local)

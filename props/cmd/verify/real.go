@@ -13,7 +13,7 @@ import (
 	"eventide/props/lane"
 )
 
-// realReport is what the real lane did. Its verdicts are in the rows of the guarantees.
+// realReport has the counts of the real lane. Its verdicts are in the rows of the guarantees.
 type realReport struct {
 	Programs int              `json:"programs"`
 	Faults   map[string]int64 `json:"faults"` // how often each was injected into a system call of a poller

@@ -23,15 +23,24 @@ func agree(model, linux *script, what string, end int) (want, got string) {
 	want, got = model.step(what, end), linux.step(what, end)
 	// A read is repeated as long as it finds nothing and has to find something.
 	repeats := again[what] || what == "read" && got == fmt.Sprintf("0 %v", syscall.EAGAIN)
-	for tries := 0; repeats && got != want && tries < mostTries; tries++ {
-		time.Sleep(time.Millisecond)
-		if what == "ready" { // an edge is reported once
-			got = linux.events()
-		} else {
-			got = linux.step(what, end)
-		}
+	if !repeats {
+		return want, got
 	}
-	return want, got
+	return want, repeated(want, got, func() string {
+		if what == "ready" { // an edge is reported once
+			return linux.events()
+		}
+		return linux.step(what, end)
+	})
+}
+
+// repeated makes a step of Linux again until its result is the wanted one, and returns the last result.
+func repeated(want, got string, step func() string) string {
+	for tries := 0; got != want && tries < mostTries; tries++ {
+		time.Sleep(time.Millisecond)
+		got = step()
+	}
+	return got
 }
 
 var steps = []string{

@@ -17,7 +17,7 @@ type (
 // Microsecond is time.Microsecond.
 const Microsecond = time.Microsecond
 
-// turn is what a turn of a spin takes.
+// turn is the duration of one turn of a spin.
 const turn = time.Microsecond
 
 var readings atomic.Int64
